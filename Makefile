@@ -1,0 +1,39 @@
+# make demo   set up everything, run a real scene, leave pictures and a table in out/
+# make test   set up everything, lint, type-check and run the test suite
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test bench reproduce setup lint clean
+
+setup: $(STAMP)
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[video,dev]"
+	touch $@
+
+demo: setup
+	$(BIN)/isocloth demo -o out
+
+lint: setup
+	$(BIN)/ruff check src tests examples
+	$(BIN)/ruff format --check src tests examples
+	$(BIN)/mypy
+
+test: setup lint
+	$(BIN)/python -m pytest
+
+bench: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"
+	$(BIN)/isocloth bench
+
+reproduce: setup
+	$(BIN)/isocloth reproduce all
+
+clean:
+	rm -rf $(VENV) out build dist src/*.egg-info
+	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} +

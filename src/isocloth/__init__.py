@@ -1,0 +1,1 @@
+"""isocloth: simulation of cloth that does not stretch."""
