@@ -99,7 +99,8 @@ def _read_meshio(source: Path, extension: str) -> tuple[FloatArray, IntArray]:
     import meshio
 
     readers: dict[str, Any] = {".obj": meshio.obj.read, ".ply": meshio.ply.read, ".stl": meshio.stl.read}
-    surface = readers[extension](_ply_stream(source) if extension == ".ply" else source)
+    cleaned: dict[str, Any] = {".obj": _obj_stream, ".ply": _ply_stream}
+    surface = readers[extension](cleaned[extension](source) if extension in cleaned else source)
     # Lines and points in the file are no part of the surface.
     blocks = [block for block in surface.cells if block.type not in ("vertex", "line") and len(block.data)]
     kinds = sorted({block.type for block in blocks})
@@ -116,6 +117,24 @@ def _read_meshio(source: Path, extension: str) -> tuple[FloatArray, IntArray]:
     points = np.asarray(surface.points, dtype=np.float64)
     # OBJ may carry colours in columns 4 to 6.
     return points[:, :3], np.concatenate([block.data for block in blocks]).astype(np.int64)
+
+
+def _obj_stream(source: Path) -> io.StringIO:
+    """The vertices and faces of the file, without what meshio stumbles on.
+
+    meshio insists on one texture coordinate and one normal per vertex, and takes negative indices, which
+    count back from the latest vertex, for wrong ones.
+    """
+    kept, vertices = [], 0
+    for line in source.read_text().replace("\\\n", " ").splitlines():
+        words = line.split()
+        if words[:1] == ["v"]:
+            vertices += 1
+            kept.append(line)
+        elif words[:1] == ["f"]:
+            nodes = [int(word.partition("/")[0]) for word in words[1:]]
+            kept.append("f " + " ".join(str(i + vertices + 1 if i < 0 else i) for i in nodes))
+    return io.StringIO("\n".join(kept))
 
 
 def _ply_stream(source: Path) -> io.BytesIO:
