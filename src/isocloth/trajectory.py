@@ -164,7 +164,7 @@ class Trajectory:
         return arrays | {_REPORT + name: report for name, report in self.reports.items()}
 
 
-def _write_npz(path: Path, arrays: dict[str, np.ndarray]) -> None:
+def _write_npz(path: Path, arrays: dict[str, Any]) -> None:
     with open(path, "wb") as file:  # given a name, numpy would append .npz to run.NPZ
         np.savez_compressed(file, **arrays)
 

@@ -1,0 +1,84 @@
+"""Measures of how well a motion keeps the cloth's metric, as in the papers (eq. 19-22), with stricter ones beside."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isocloth.meshes import Mesh
+from isocloth.terms.elements import area_elements, gauss
+from isocloth.terms.isometry import nodal_metric
+from isocloth.typing import FloatArray
+
+
+class AreaErrors(NamedTuple):
+    """Relative area errors; a number for one frame, an array (T,) for a motion."""
+
+    total: FloatArray | float  # |A(t) - A_0| / A_0 (eq. 19)
+    mean: FloatArray | float  # mean over elements of |a_e(t) - a_e(0)| / a_e(0) (eq. 20)
+    dispersion: FloatArray | float  # mean + 2 standard deviations (eq. 21)
+
+
+class Stretch(NamedTuple):
+    """Relative change of edge lengths; numbers for one frame, arrays (T,) for a motion."""
+
+    max: FloatArray | float  # largest |l/l_0 - 1|
+    rms: FloatArray | float
+
+
+class MetricErrors(NamedTuple):
+    """Largest errors of the nodal averages E, F, G at interior nodes (dimensionless)."""
+
+    E: FloatArray | float
+    F: FloatArray | float
+    G: FloatArray | float
+
+
+def areas(mesh: Mesh, positions: ArrayLike) -> FloatArray:
+    """Area of every element (..., m) in m^2 at positions (..., n, 3); quads as bilinear patches."""
+    points = _frames(mesh, positions)
+    rule = gauss(mesh.faces.shape[1])
+    return np.stack([area_elements(frame[mesh.faces], rule).sum(axis=1) for frame in points])
+
+
+def area_errors(mesh: Mesh, positions: ArrayLike) -> AreaErrors:
+    """Total, mean element and dispersion error of positions (n, 3) or (T, n, 3) against the mesh's rest shape."""
+    now, rest = areas(mesh, positions), areas(mesh, mesh.vertices)[0]
+    total = np.abs(now.sum(axis=1) - rest.sum()) / rest.sum()
+    each = np.abs(now - rest) / rest
+    mean = each.mean(axis=1)
+    return AreaErrors(*_shaped(positions, total, mean, mean + 2.0 * each.std(axis=1)))
+
+
+def edge_stretch(mesh: Mesh, positions: ArrayLike) -> Stretch:
+    """Largest and rms relative change of the lengths of all edges."""
+    points = _frames(mesh, positions)
+    a, b = mesh.edges.T
+    relative = np.linalg.norm(points[:, a] - points[:, b], axis=2) / mesh.edge_lengths - 1.0
+    return Stretch(*_shaped(positions, np.abs(relative).max(axis=1), np.sqrt(np.mean(relative**2, axis=1))))
+
+
+def metric_errors(mesh: Mesh, positions: ArrayLike) -> MetricErrors:
+    """Largest errors of the papers' nodal metric at interior nodes."""
+    points = _frames(mesh, positions)
+    parts = []
+    for component in "EFG":
+        rows = nodal_metric(mesh, component, mesh.interior_nodes)
+        parts.append(np.array([np.abs(rows.values(frame)).max(initial=0.0) for frame in points]))
+    return MetricErrors(*_shaped(positions, *parts))
+
+
+def _frames(mesh: Mesh, positions: ArrayLike) -> FloatArray:
+    points = np.asarray(positions, dtype=np.float64)
+    if points.ndim not in (2, 3) or points.shape[-2:] != (mesh.n_vertices, 3):
+        raise ValueError(
+            f"positions have shape {points.shape}: expected ({mesh.n_vertices}, 3) or (frames, {mesh.n_vertices}, 3)"
+        )
+    return points[None] if points.ndim == 2 else points
+
+
+def _shaped(positions: ArrayLike, *series: FloatArray) -> list[FloatArray | float]:
+    single = np.ndim(positions) == 2
+    return [float(s[0]) if single else s for s in series]

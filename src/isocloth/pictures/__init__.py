@@ -1,0 +1,79 @@
+"""Pictures of a trajectory: PNG, GIF, MP4, and a page to turn the cloth around in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from isocloth.pictures.animation import save_gif, save_mp4
+from isocloth.pictures.image import contact_sheet, frame, margin_for, save_png
+from isocloth.pictures.page import save_page
+from isocloth.pictures.studio import Colour, Obstacle, set_up
+from isocloth.trajectory import Trajectory
+
+__all__ = ["SUFFIXES", "contact_sheet", "frame", "render", "save_png"]
+
+SUFFIXES = (".png", ".gif", ".mp4", ".html")
+
+
+def render(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    width: int = 960,
+    height: int = 720,
+    fps: float = 30.0,
+    colour: Colour = "cloth",
+    wireframe: bool = True,
+    every: int | None = None,
+    title: str | None = None,
+    obstacles: Iterable[Obstacle] = (),
+    progress: Callable[[int, int], None] | None = None,
+) -> None:
+    """Picture a trajectory in the format that the suffix of `path` names.
+
+    .png: six instants with their times. .gif, .mp4: an animation in real time at `fps` pictures per second;
+    with `every`, each every-th recorded frame once instead. .html: one page, without any other file, to
+    watch the cloth from all sides, with the certificate of every frame.
+
+    width, height: pixels (.mp4 rounds up to even numbers; a page fills its window). colour: "cloth" or
+    "strain". obstacles: (vertices (n, 3) in metres, faces) of bodies that stand still. progress: called
+    with (done, total) after every frame of an animation.
+    """
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ValueError(
+            f"a picture file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but {str(path)!r} was given"
+        )
+    obstacles = list(obstacles)
+    if suffix == ".html":
+        save_page(
+            trajectory, path, colour=colour, wireframe=wireframe, every=every, title=title, obstacles=obstacles
+        )
+        return
+    if suffix == ".png":
+        sheet = contact_sheet(
+            trajectory if every is None else trajectory[::every],
+            width=width,
+            height=height,
+            colour=colour,
+            wireframe=wireframe,
+            title=title,
+            obstacles=obstacles,
+        )
+        save_png(sheet, path)
+        return
+    if suffix == ".mp4":  # the colours of H.264 are stored for blocks of 2 x 2 pixels
+        width, height = width + width % 2, height + height % 2
+    studio = set_up(
+        trajectory,
+        width=width,
+        height=height,
+        colour=colour,
+        wireframe=wireframe,
+        obstacles=obstacles,
+        margin=margin_for(width, height, colour),
+    )
+    save = save_gif if suffix == ".gif" else save_mp4
+    save(studio, path, fps=fps, every=every, title=title, progress=progress)

@@ -1,0 +1,180 @@
+"""One self-contained page that shows a trajectory from all sides, in any browser with WebGL 2."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import os
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+
+from isocloth.files import atomic_path
+from isocloth.pictures import colour as colours
+from isocloth.pictures.camera import axes, pleasant_angles
+from isocloth.pictures.edges import unique_edges, vertex_strain
+from isocloth.pictures.ground import grid_spacing
+from isocloth.pictures.light import light_over
+from isocloth.pictures.studio import Colour, Obstacle, floor_height, gather, sample_frames, worth_showing
+from isocloth.trajectory import Trajectory
+from isocloth.typing import FloatArray, IntArray
+
+MOST_FRAMES = 300
+MOST_BYTES = 8_000_000  # of the encoded frames
+CHART_POINTS = 600
+
+
+def save_page(
+    trajectory: Trajectory,
+    path: str | os.PathLike[str],
+    *,
+    colour: Colour = "cloth",
+    wireframe: bool = True,
+    every: int | None = None,
+    title: str | None = None,
+    obstacles: Iterable[Obstacle] = (),
+) -> None:
+    """Write the page; it needs no other file and asks nothing from the network."""
+    text = page(
+        trajectory, colour=colour, wireframe=wireframe, every=every, title=title, obstacles=obstacles
+    )
+    with atomic_path(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def page(
+    trajectory: Trajectory,
+    *,
+    colour: Colour = "cloth",
+    wireframe: bool = True,
+    every: int | None = None,
+    title: str | None = None,
+    obstacles: Iterable[Obstacle] = (),
+) -> str:
+    """The text of the page. Frames are thinned out to keep it below some ten megabytes."""
+    if colour not in ("cloth", "strain"):
+        raise ValueError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
+    name = title or "Cloth"
+    data = page_data(trajectory, chosen_frames(trajectory, every), list(obstacles))
+    data |= {"title": name, "colour": colour, "wireframe": wireframe}
+    # Inside a script element only the end tag has a meaning.
+    embedded = json.dumps(data, allow_nan=False).replace("</", "<\\/")
+    template = files("isocloth.pictures").joinpath("viewer.html").read_text(encoding="utf-8")
+    return template.replace("@TITLE@", html.escape(name)).replace("@DATA@", embedded)
+
+
+def chosen_frames(trajectory: Trajectory, every: int | None = None) -> IntArray:
+    """(k,) indices of the frames to embed: each every-th, and evenly thinned out if they are too many."""
+    if every is not None and every < 1:
+        raise ValueError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
+    frames = np.arange(0, len(trajectory), every or 1)
+    bytes_per_frame = len(trajectory.rest) * 7 * 4 / 3
+    most = int(np.clip(MOST_BYTES / bytes_per_frame, 2, MOST_FRAMES))
+    if len(frames) > most:
+        frames = frames[np.linspace(0, len(frames) - 1, most).round().astype(int)]
+    return frames
+
+
+def page_data(trajectory: Trajectory, frames: IntArray, obstacles: list[Obstacle]) -> dict[str, Any]:
+    """What the page draws, ready for JSON; arrays are little-endian and in base64.
+
+    positions: (k, n, 3) uint16, 0 to 65535 from `low` to `high`, which rounds by less than 1e-5 of the
+    size. strain: (k, n) int8, -127 to 127 from -strainLimit to strainLimit; it is computed before that
+    rounding, which would drown the strain of a cloth that hardly stretches.
+    """
+    positions = trajectory.positions[frames]
+    low, high = positions.min(axis=(0, 1)), positions.max(axis=(0, 1))
+    strain = np.stack([vertex_strain(p, trajectory.rest, trajectory.faces) for p in positions])
+    limit = colours.strain_limit(strain)
+    factor, unit = colours.strain_unit(limit)
+    edges, counts = unique_edges(trajectory.faces)
+    body = gather(trajectory, obstacles, wireframe=False)
+    n = len(trajectory.rest)
+    return {
+        "frames": len(frames),
+        "vertices": n,
+        "times": trajectory.times[frames].tolist(),
+        "low": low.tolist(),
+        "high": high.tolist(),
+        "positions": encode(quantise(positions, low, high)),
+        "strain": encode(np.round(np.clip(strain / limit, -1, 1) * 127).astype(np.int8)),
+        "strainLimit": limit,
+        "strainFactor": factor,
+        "strainUnit": unit,
+        "triangles": encode(trajectory.triangles.astype("<u4")),
+        "inner": encode(edges[counts > 1].astype("<u4")),
+        "border": encode(edges[counts == 1].astype("<u4")),
+        "obstacleVertices": encode(body.still.astype("<f4")),
+        "obstacleTriangles": encode((body.triangles[len(trajectory.triangles) :] - n).astype("<u4")),
+        "reports": {name: values(report[frames]) for name, report in trajectory.reports.items()},
+        "chart": chart(trajectory),
+        "scene": scene(sample_frames(trajectory), trajectory.triangles, body.still),
+        "palette": palette(),
+    }
+
+
+def quantise(positions: FloatArray, low: FloatArray, high: FloatArray) -> np.ndarray:
+    """(..., 3) metres -> (..., 3) uint16, 0 at `low` and 65535 at `high`."""
+    extent = np.where(high > low, high - low, 1.0)
+    return np.round((positions - low) / extent * 65535.0).astype("<u2")
+
+
+def chart(trajectory: Trajectory) -> dict[str, Any] | None:
+    """One report over the whole time: of each of some hundred intervals, its largest value."""
+    numbers = [name for name, report in trajectory.reports.items() if report.dtype.kind == "f"]
+    if not numbers:
+        return None
+    name = "isometry_error" if "isometry_error" in numbers else numbers[0]
+    report = trajectory.reports[name]
+    # fmax keeps a number where one of two values is NaN.
+    starts = np.unique(np.linspace(0, len(report) - 1, min(CHART_POINTS, len(report))).astype(int))
+    largest = np.fmax.reduceat(report, starts)
+    return {"name": name, "times": trajectory.times[starts].tolist(), "values": values(largest)}
+
+
+def scene(frames: FloatArray, triangles: IntArray, still: FloatArray) -> dict[str, Any]:
+    """View, light and ground, as in the still pictures."""
+    azimuth, elevation = pleasant_angles(frames, triangles)
+    right, _, ahead = axes(azimuth, elevation)
+    points, size = worth_showing(frames, still)
+    light = light_over(points, right, ahead)
+    fill = right - 0.6 * ahead
+    return {
+        "azimuth": azimuth,
+        "elevation": float(elevation),
+        "towards": light.towards.tolist(),
+        "lightRight": light.right.tolist(),
+        "lightUp": light.up.tolist(),
+        "lightCentre": light.centre.tolist(),
+        "lightRadius": light.radius,
+        "fill": (fill / np.linalg.norm(fill)).tolist(),
+        "size": size,
+        "floor": floor_height(points, size),
+        "spacing": grid_spacing(size),
+    }
+
+
+def palette() -> dict[str, Any]:
+    """Colours in sRGB, 0 to 1; `strain` runs from -strainLimit to strainLimit."""
+    strain = colours.to_srgb(colours.strain_colours(np.linspace(-1.0, 1.0, 65), 1.0))
+    return {
+        "front": colours.FRONT,
+        "back": colours.BACK,
+        "obstacle": colours.OBSTACLE,
+        "strain": np.round(strain, 4).tolist(),
+    }
+
+
+def values(report: np.ndarray) -> list[Any]:
+    """A report for JSON: truth values and whole numbers as they are, others to six digits, NaN as null."""
+    if report.dtype.kind != "f":
+        return list(report.tolist())
+    return [float(f"{x:.6g}") if np.isfinite(x) else None for x in report]
+
+
+def encode(array: np.ndarray) -> str:
+    """Base64 of the bytes of an array."""
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode("ascii")

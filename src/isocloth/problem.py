@@ -1,0 +1,116 @@
+"""The problem a time step solves, apart from how it is solved.
+
+Every integrator ends in the same problem: minimise over node positions y (n, 3), with the held nodes prescribed,
+
+    Phi(y) = 1/2 y.A y - b.y + 1/2 sum_k w_k C_k(y)^2,    A = a_M M + a_K K,
+
+where M is the lumped mass, K the bending matrix (both per coordinate) and C the rows of isometry and shear. With the
+multipliers lambda_k = w_k C_k its stationary point is A y - b + J^T lambda = 0: the discrete equation of motion
+(eq. 14-15) with a very stiff, honest membrane in place of an infinitely stiff one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+
+from isocloth.compiled import kernel
+from isocloth.fabric import Fabric
+from isocloth.meshes import Mesh
+from isocloth.terms.aerodynamics import weight
+from isocloth.terms.bending import bending
+from isocloth.terms.damping import damping_coefficients
+from isocloth.terms.isometry import isometry
+from isocloth.terms.mass import lumped_areas
+from isocloth.terms.rows import Rows, stack
+from isocloth.terms.shear import shear
+from isocloth.typing import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What stays constant during a simulation: the discrete cloth."""
+
+    mesh: Mesh  # the rest shape
+    area: FloatArray  # (n,) m^2 per node
+    stiffness: sp.csr_matrix  # K (n, n); empty where there is no bending
+    rows: Rows
+    fabric: Fabric
+    weight: FloatArray  # (n, 3) force of gravity, N
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return self.mesh.n_vertices
+
+
+def build(
+    mesh: Mesh, fabric: Fabric, *, gravity: float, discretisation: str | None = None, bending_model: str = "hessian"
+) -> Problem:
+    """Discretise a cloth: masses, bending matrix, rows of isometry and, if the fabric can shear, of shear."""
+    area = lumped_areas(mesh.vertices, mesh.faces)
+    rows = isometry(mesh, fabric.membrane_stiffness, discretisation, shear=fabric.shear is None)
+    if fabric.shear is not None:
+        rows = stack(rows, shear(mesh, fabric.shear, discretisation))
+    if fabric.bending > 0.0 or fabric.bending_damping > 0.0:
+        stiffness = bending(mesh, bending_model)
+    else:
+        stiffness = sp.csr_matrix((mesh.n_vertices, mesh.n_vertices))
+    return Problem(mesh, area, stiffness, rows, fabric, weight(area, fabric.weight_density, gravity))
+
+
+@dataclass
+class StepProblem:
+    """One step's numbers: A = mass_factor diag(area) + bending_factor K, load b, start and held nodes."""
+
+    mass_factor: float  # kg/(m^2 s^2)
+    bending_factor: float  # N m
+    load: FloatArray  # b (n, 3), N
+    start: FloatArray  # (n, 3) m; held nodes at their prescribed positions
+    held: BoolArray  # (n,)
+
+
+def step_problem(
+    problem: Problem, h: float, positions: FloatArray, velocities: FloatArray, start: FloatArray, held: BoolArray
+) -> StepProblem:
+    """The problem of an integrator with v = (y - positions)/h and a = (v - velocities)/h at the end of the step."""
+    fabric = problem.fabric
+    mass_rate, bending_rate = damping_coefficients(fabric)
+    load = problem.weight.copy()
+    k = problem.stiffness
+    _add_load(
+        problem.area, k.indptr, k.indices, k.data, fabric.density / h**2, mass_rate / h, bending_rate / h, h,
+        positions, velocities, load,
+    )  # fmt: skip
+    return StepProblem(
+        fabric.density / h**2 + mass_rate / h, fabric.bending + bending_rate / h, load, start, held
+    )
+
+
+@kernel
+def _add_load(
+    area: FloatArray, indptr: IntArray, indices: IntArray, data: FloatArray, inertia: float, drag: float, creep: float,
+    h: float, x: FloatArray, v: FloatArray, load: FloatArray,
+) -> None:  # fmt: skip
+    """load += M (inertia (x + h v) + drag x) + creep K x."""
+    for i in range(len(area)):
+        for d in range(3):
+            load[i, d] += area[i] * (inertia * (x[i, d] + h * v[i, d]) + drag * x[i, d])
+        if creep > 0.0:
+            for p in range(indptr[i], indptr[i + 1]):
+                for d in range(3):
+                    load[i, d] += creep * data[p] * x[indices[p], d]
+
+
+def potential_energy(problem: Problem, positions: FloatArray) -> float:
+    """Weight, bending, shear and membrane energy in J, zero height at z = 0."""
+    c = problem.rows.values(positions)
+    bent = problem.fabric.bending * float(np.sum(positions * (problem.stiffness @ positions))) / 2
+    return bent - float(np.sum(problem.weight * positions)) + float(np.sum(problem.rows.weight * c**2)) / 2
+
+
+def kinetic_energy(problem: Problem, velocities: FloatArray) -> float:
+    """Kinetic energy in J."""
+    return problem.fabric.density * float(np.sum(problem.area[:, None] * velocities**2)) / 2

@@ -1,0 +1,8 @@
+"""Simulation: state, integrators, grasps, steps."""
+
+from isocloth.simulation.grasp import Grasp
+from isocloth.simulation.report import ConvergenceWarning, Report
+from isocloth.simulation.simulation import Simulation
+from isocloth.simulation.state import State
+
+__all__ = ["ConvergenceWarning", "Grasp", "Report", "Simulation", "State"]

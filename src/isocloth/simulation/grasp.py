@@ -1,0 +1,105 @@
+"""Grasps: nodes that follow a prescribed path, and the force that this takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isocloth.typing import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from isocloth.simulation.simulation import Simulation
+
+Path = Callable[[float], Any]
+
+
+class Grasp:
+    """Some nodes held by a gripper. Made by `Simulation.grasp`; ended by `release()`."""
+
+    def __init__(self, simulation: Simulation, nodes: IntArray, path: Any, start: FloatArray) -> None:
+        self._simulation = simulation
+        self.nodes = nodes
+        self._target = start.copy()
+        self._path = _as_path(path, len(nodes), simulation.time)
+        self._force = np.zeros((len(nodes), 3))
+        self.active = True
+
+    @property
+    def force(self) -> FloatArray:
+        """Force (k, 3) in N with which the gripper acts on each held node, of the last step."""
+        return self._force
+
+    @property
+    def target(self) -> FloatArray:
+        """Where the nodes are sent (k, 3), m."""
+        return self._target.copy()
+
+    def move_to(self, positions: ArrayLike) -> None:
+        """Send the nodes to positions (k, 3) m (or (3,) for a single node) at the end of the next step."""
+        if self._path is not None:
+            raise ValueError("this grasp follows a path; move_to() is for grasps made with path=None")
+        if not self.active:
+            raise ValueError("this grasp was released; make a new one with sim.grasp(nodes)")
+        self._target = _positions(positions, len(self.nodes), "move_to")
+
+    def release(self) -> None:
+        """Let the nodes go; they keep their velocity."""
+        self._simulation._release(self)
+
+    def position(self, time: float) -> FloatArray:
+        """Prescribed positions (k, 3) m at a time in s."""
+        if self._path is None:
+            return self._target
+        return _positions(self._path(time), len(self.nodes), f"path({time:.6g})")
+
+
+def _as_path(path: Any, count: int, now: float) -> Path | None:
+    """A callable of time from a callable, a constant (k, 3), or a pair (times (T,), positions (T, k, 3))."""
+    if path is None:
+        return None
+    if callable(path):
+        _positions(path(now), count, f"path({now:.6g})")
+        return path
+    if isinstance(path, tuple) and len(path) == 2:
+        times = np.asarray(path[0], dtype=np.float64)
+        points = np.asarray(path[1], dtype=np.float64)
+        if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
+            raise ValueError(
+                f"path times have shape {times.shape}: expected at least two, increasing, in s: (times, positions)"
+            )
+        if points.shape != (len(times), count, 3):
+            raise ValueError(
+                f"path positions have shape {points.shape}: expected ({len(times)}, {count}, 3), one row per time and "
+                "held node"
+            )
+        _finite(points, "path")
+
+        def between(t: float) -> FloatArray:
+            k = int(np.clip(np.searchsorted(times, t) - 1, 0, len(times) - 2))
+            s = float(np.clip((t - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0))
+            return (1 - s) * points[k] + s * points[k + 1]
+
+        return between
+    raise TypeError(
+        f"path is {type(path).__name__}: expected a function of time in s that returns ({count}, 3) positions in m, a "
+        f"pair (times, positions (T, {count}, 3)), or None"
+    )
+
+
+def _positions(value: Any, count: int, what: str) -> FloatArray:
+    points = np.asarray(value, dtype=np.float64)
+    if count == 1 and points.shape == (3,):
+        points = points[None]
+    if points.shape != (count, 3):
+        raise ValueError(f"{what} gave shape {points.shape}: expected ({count}, 3), x y z in m for every held node")
+    _finite(points, what)
+    return points.copy()
+
+
+def _finite(points: FloatArray, what: str) -> None:
+    if not np.isfinite(points).all():
+        where = tuple(int(i) for i in np.argwhere(~np.isfinite(points))[0])
+        raise ValueError(f"{what} gave a number that is not finite at index {where}: expected positions in m")

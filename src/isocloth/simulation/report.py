@@ -1,0 +1,56 @@
+"""The certificate that every step returns."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+
+class ConvergenceWarning(UserWarning):
+    """A step whose certificate says that it did not converge."""
+
+
+@dataclass(slots=True)
+class Report:
+    """How one step went.
+
+    time: s, at the end of the step.
+    iterations: linear systems factorised, all substeps together.
+    isometry_error: largest relative error of what the discretisation enforces (squared edges and F on quads; nodal E,
+        F, G and squared boundary edges on triangles).
+    converged: whether every substep met the solver's test and the cloth was not torn apart by its prescriptions.
+    substeps: parts the step was cut into; 1 unless a longer one did not converge.
+    strain_gap, force_residual: the solver's own residuals (dimensionless; m/s^2).
+    problem: empty, or what went wrong and what to do.
+    residuals: the other measures (edge stretch, nodal metric, area errors, ...), computed when asked for.
+    """
+
+    time: float
+    iterations: int
+    isometry_error: float
+    converged: bool
+    substeps: int
+    strain_gap: float
+    force_residual: float
+    problem: str = ""
+    _measure: Callable[[], Mapping[str, float]] | None = field(default=None, repr=False)
+    _residuals: Mapping[str, float] | None = field(default=None, repr=False)
+
+    @property
+    def residuals(self) -> Mapping[str, float]:
+        """Name -> value of every other measure of this step."""
+        if self._residuals is None:
+            own = {"strain_gap": self.strain_gap, "force_residual": self.force_residual}
+            self._residuals = {**own, **(self._measure() if self._measure else {})}
+            self._measure = None
+        return self._residuals
+
+    def warn(self) -> None:
+        """Say it aloud if the step did not converge."""
+        if not self.converged:
+            warnings.warn(f"t = {self.time:.4g} s: {self.problem}", ConvergenceWarning, stacklevel=3)
+
+
+#: what a trajectory keeps of every report
+RECORDED = ("iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual")

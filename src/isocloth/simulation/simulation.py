@@ -1,0 +1,350 @@
+"""The simulation: a cloth, its state, its grasps, and `step()`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isocloth import measure
+from isocloth.errors import ConvergenceError
+from isocloth.fabric import Fabric
+from isocloth.meshes import Mesh
+from isocloth.problem import build, kinetic_energy, potential_energy, step_problem
+from isocloth.simulation.announce import announce_compilation
+from isocloth.simulation.grasp import Grasp
+from isocloth.simulation.integrators import BY_NAME, INTEGRATORS
+from isocloth.simulation.report import Report
+from isocloth.simulation.state import State, at_rest
+from isocloth.solver import SOLVERS, make_solver
+from isocloth.solver.outcome import Outcome
+from isocloth.typing import FloatArray
+
+LONGEST_TIMESTEP = 0.1
+#: a step is cut in two at most this many times in a row
+DEEPEST_SUBSTEP = 5
+#: squared stretch beyond which a prescription counts as infeasible: cloth would tear, not stretch by a hundredth
+INFEASIBLE = 0.03
+
+
+class Simulation:
+    """A cloth that moves without stretching.
+
+    Args:
+        mesh: where the cloth starts; also its rest shape unless `rest` is given.
+        fabric: what it is made of.
+        timestep: s.
+        gravity: m/s^2, along -z.
+        rest: rest shape, a mesh of the same connectivity or its (n, 3) vertices; None = `mesh`.
+        integrator: "bdf2" (second order) or "euler" (the papers').
+        solver: "newton" or "projection" (the papers').
+        discretisation: of the isometry, "net", "nodal" or "stabilised"; None chooses by element.
+        bending_model: "hessian", "laplacian" (the papers') or "interior".
+        solver_options: a `NewtonOptions` or `ProjectionOptions`.
+    """
+
+    def __init__(
+        self,
+        mesh: Mesh,
+        fabric: Fabric | None = None,
+        *,
+        timestep: float = 0.01,
+        gravity: float = 9.81,
+        rest: Mesh | ArrayLike | None = None,
+        integrator: str = "bdf2",
+        solver: str = "newton",
+        discretisation: str | None = None,
+        bending_model: str = "hessian",
+        solver_options: Any = None,
+    ) -> None:
+        if not isinstance(mesh, Mesh):
+            raise TypeError(f"mesh is {type(mesh).__name__}: expected an isocloth.Mesh, e.g. ic.meshes.rectangle(...)")
+        if fabric is None:
+            fabric = Fabric()
+        if not isinstance(fabric, Fabric):
+            raise TypeError(f'fabric is {type(fabric).__name__}: expected an isocloth.Fabric, e.g. ic.fabrics["denim"]')
+        if integrator not in INTEGRATORS:
+            raise ValueError(f"integrator {integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
+        if solver not in SOLVERS:
+            raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
+        self.mesh = mesh
+        self.fabric = fabric
+        self.timestep = _timestep(timestep)
+        self.gravity = _finite("gravity", gravity, "m/s^2")
+        self.integrator = integrator
+        self.rest = _rest_mesh(mesh, rest)
+        self.problem = build(
+            self.rest, fabric, gravity=self.gravity, discretisation=discretisation, bending_model=bending_model
+        )
+        self.solver = make_solver(solver, self.problem, solver_options)
+        self._past = BY_NAME[integrator]
+        self._state = at_rest(mesh.vertices, len(self.problem.rows))
+        self._grasps: list[Grasp] = []
+        self._held = np.zeros(mesh.n_vertices, dtype=bool)
+        self._diameter = float(np.linalg.norm(np.ptp(self.rest.vertices, axis=0)))
+        self._learned = False  # whether the multipliers come from a solve
+
+    # ---------------------------------------------------------------- state
+
+    @property
+    def positions(self) -> FloatArray:
+        """Node positions (n, 3) m. Assign to move the cloth; the history of the integrator then starts anew."""
+        return _read_only(self._state.positions)
+
+    @positions.setter
+    def positions(self, value: ArrayLike) -> None:
+        self._state.positions = self._nodal("positions", value)
+        self._state.previous_timestep = 0.0
+
+    @property
+    def velocities(self) -> FloatArray:
+        """Node velocities (n, 3) m/s. Assign to set them; the history of the integrator then starts anew."""
+        return _read_only(self._state.velocities)
+
+    @velocities.setter
+    def velocities(self, value: ArrayLike) -> None:
+        self._state.velocities = self._nodal("velocities", value)
+        self._state.previous_timestep = 0.0
+
+    @property
+    def time(self) -> float:
+        """Simulated time, s."""
+        return self._state.time
+
+    @property
+    def state(self) -> State:
+        """The state; `state.copy()` saves it, assigning restores it, and the same state continues with the same bits."""
+        return self._state
+
+    @state.setter
+    def state(self, value: State) -> None:
+        if not isinstance(value, State):
+            raise TypeError(f"state is {type(value).__name__}: expected what sim.state.copy() returned")
+        for name in ("positions", "velocities", "previous_positions", "previous_velocities"):
+            self._nodal(name, getattr(value, name))
+        if value.multipliers.shape != (len(self.problem.rows),):
+            raise ValueError(
+                f"the state has {value.multipliers.shape} multipliers: expected ({len(self.problem.rows)},); it belongs "
+                "to a simulation with another mesh or discretisation"
+            )
+        self._state = value.copy()
+        self._learned = value.steps > 0
+
+    @property
+    def energy(self) -> Mapping[str, float]:
+        """Kinetic and potential energy, J."""
+        return {
+            "kinetic": kinetic_energy(self.problem, self.velocities),
+            "potential": potential_energy(self.problem, self.positions),
+        }
+
+    # --------------------------------------------------------------- grasps
+
+    @property
+    def grasps(self) -> tuple[Grasp, ...]:
+        """The grasps that hold now."""
+        return tuple(self._grasps)
+
+    def grasp(self, nodes: ArrayLike, path: Any = None) -> Grasp:
+        """Hold nodes from now on.
+
+        Args:
+            nodes: a node index or several.
+            path: a function of time (s) that returns (k, 3) positions in m, evaluated at the end of each step; a pair
+                (times (T,), positions (T, k, 3)), or an array (T, k, 3) with one row per time step from now on; or None:
+                the nodes stay until `grasp.move_to`.
+        """
+        chosen = self._nodes(nodes)
+        if path is not None and not callable(path) and not isinstance(path, tuple):
+            path = self._sampled(path, len(chosen))
+        grasp = Grasp(self, chosen, path, self.positions[chosen])
+        self._grasps.append(grasp)
+        self._held[chosen] = True
+        return grasp
+
+    def _release(self, grasp: Grasp) -> None:
+        if grasp.active:
+            grasp.active = False
+            self._grasps.remove(grasp)
+            self._held[grasp.nodes] = False
+            grasp._force = np.zeros_like(grasp._force)
+
+    def _nodes(self, nodes: ArrayLike) -> np.ndarray:
+        chosen = np.atleast_1d(np.asarray(nodes))
+        if chosen.ndim != 1 or len(chosen) == 0 or not np.issubdtype(chosen.dtype, np.integer):
+            raise TypeError(f"nodes = {nodes!r}: expected node indices (integers), e.g. mesh.nearest([x, y, z])")
+        n = self.mesh.n_vertices
+        outside = (chosen < 0) | (chosen >= n)
+        if outside.any():
+            raise ValueError(f"node {int(chosen[outside][0])} does not exist: expected indices from 0 to {n - 1}")
+        if len(np.unique(chosen)) != len(chosen):
+            raise ValueError(f"nodes = {chosen.tolist()}: a node is named twice")
+        if self._held[chosen].any():
+            raise ValueError(
+                f"node {int(chosen[self._held[chosen]][0])} is held already; release that grasp before a new one"
+            )
+        return chosen.astype(np.int64)
+
+    def _sampled(self, path: ArrayLike, count: int) -> tuple[np.ndarray, np.ndarray]:
+        """(T, k, 3) sampled at the ends of the coming steps, held at its last value afterwards."""
+        points = np.asarray(path, dtype=np.float64)
+        if count == 1 and points.ndim == 2:
+            points = points[:, None, :]
+        if points.ndim != 3 or points.shape[1:] != (count, 3) or len(points) < 1:
+            raise ValueError(
+                f"path has shape {points.shape}: expected (steps, {count}, 3), or a function of time, or a pair "
+                "(times, positions)"
+            )
+        if len(points) == 1:
+            points = np.repeat(points, 2, axis=0)
+        return self.time + self.timestep * np.arange(1, len(points) + 1), points
+
+    # ----------------------------------------------------------------- step
+
+    def step(self) -> Report:
+        """Advance by one time step and return its certificate."""
+        with announce_compilation():
+            outcome, iterations, substeps, worst = self._advance(self.timestep, 0)
+        for grasp in self._grasps:
+            grasp._force = outcome.reactions[grasp.nodes]
+        problem = self._diagnose(worst, outcome)
+        positions, rest = self._state.positions, self.rest
+        return Report(
+            time=self.time, iterations=iterations, isometry_error=outcome.isometry_error, converged=not problem,
+            substeps=substeps, strain_gap=worst.strain_gap, force_residual=worst.force_residual, problem=problem,
+            _measure=lambda: _measures(rest, positions),
+        )  # fmt: skip
+
+    def _advance(self, timestep: float, depth: int) -> tuple[Outcome, int, int, Outcome]:
+        """One (sub)step; if it does not converge, two of half the length. Returns (last, iterations, parts, worst)."""
+        outcome = self._solve(timestep, depth)
+        if outcome.converged or depth == DEEPEST_SUBSTEP:
+            if not np.isfinite(outcome.positions).all():
+                raise ConvergenceError(
+                    f"the step from t = {self.time:.6g} s has no finite solution even when cut into "
+                    f"{2**depth} parts; use a smaller timestep or gentler paths"
+                )
+            self._accept(outcome, timestep)
+            return outcome, outcome.iterations, 1, outcome
+        _, spent1, parts1, worst1 = self._advance(timestep / 2, depth + 1)
+        last, spent2, parts2, worst2 = self._advance(timestep / 2, depth + 1)
+        worst = worst1 if not worst1.converged else worst2
+        return last, outcome.iterations + spent1 + spent2, parts1 + parts2, worst
+
+    def _solve(self, timestep: float, depth: int) -> Outcome:
+        state = self._state
+        past = self._past(state, timestep)
+        start = state.positions + timestep * state.velocities
+        for grasp in self._grasps:
+            start[grasp.nodes] = grasp.position(state.time + timestep)
+        if depth == 0 and self._grasps:
+            self._check_reach(start)
+        step = step_problem(self.problem, past.h, past.positions, past.velocities, start, self._held)
+        return self.solver.solve(step, state.multipliers, first=not self._learned)
+
+    def _accept(self, outcome: Outcome, timestep: float) -> None:
+        old = self._state
+        past = self._past(old, timestep)
+        self._state = State(
+            positions=outcome.positions,
+            velocities=(outcome.positions - past.positions) / past.h,
+            previous_positions=old.positions,
+            previous_velocities=old.velocities,
+            multipliers=outcome.multipliers,
+            previous_timestep=timestep,
+            time=old.time + timestep,
+            steps=old.steps + 1,
+        )
+        self._learned = True
+
+    def _check_reach(self, start: FloatArray) -> None:
+        for grasp in self._grasps:
+            jump = np.linalg.norm(start[grasp.nodes] - self._state.positions[grasp.nodes], axis=1)
+            if jump.max() > self._diameter:
+                worst = int(np.argmax(jump))
+                raise ValueError(
+                    f"node {int(grasp.nodes[worst])} is sent {jump[worst]:.3g} m away within one step of "
+                    f"{self.timestep:g} s, further than the cloth is long; move it in smaller steps"
+                )
+
+    def _diagnose(self, worst: Outcome, last: Outcome) -> str:
+        if max(worst.isometry_error, last.isometry_error) > INFEASIBLE and self._held.any():
+            stretch = 50 * max(worst.isometry_error, last.isometry_error)
+            return (
+                f"the cloth is stretched by {stretch:.1f} %: the held nodes are further apart than the cloth allows, or "
+                "moved too violently; check the paths of the grasps"
+            )
+        if not worst.converged:
+            return (
+                f"the solver stopped with strain gap {worst.strain_gap:.1e} and force residual "
+                f"{worst.force_residual:.1e} m/s^2; use a smaller timestep or gentler paths"
+            )
+        return ""
+
+    # ---------------------------------------------------------------- small
+
+    def _nodal(self, name: str, value: ArrayLike) -> FloatArray:
+        array = np.array(value, dtype=np.float64)
+        if array.shape != (self.mesh.n_vertices, 3):
+            raise ValueError(f"{name} have shape {array.shape}: expected ({self.mesh.n_vertices}, 3)")
+        if not np.isfinite(array).all():
+            raise ValueError(f"{name} of node {int(np.argwhere(~np.isfinite(array))[0, 0])} are not finite")
+        return array
+
+    def __repr__(self) -> str:
+        return (
+            f"<Simulation of {self.mesh!r}, t = {self.time:.4g} s, {self.integrator} {self.timestep:g} s, "
+            f"{self.solver.name}, {int(self._held.sum())} nodes held>"
+        )
+
+
+def _read_only(array: FloatArray) -> FloatArray:
+    # writing into it would leave the integrator's history behind without a word
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def _measures(rest: Mesh, positions: FloatArray) -> dict[str, float]:
+    area, edge, metric = (
+        measure.area_errors(rest, positions), measure.edge_stretch(rest, positions), measure.metric_errors(rest, positions)
+    )  # fmt: skip
+    return {
+        "edge_stretch": float(edge.max), "edge_stretch_rms": float(edge.rms),
+        "metric_E": float(metric.E), "metric_F": float(metric.F), "metric_G": float(metric.G),
+        "area_total": float(area.total), "area_mean": float(area.mean), "area_dispersion": float(area.dispersion),
+    }  # fmt: skip
+
+
+def _rest_mesh(mesh: Mesh, rest: Mesh | ArrayLike | None) -> Mesh:
+    if rest is None:
+        return mesh
+    if isinstance(rest, Mesh):
+        if rest.faces.shape != mesh.faces.shape or not np.array_equal(rest.faces, mesh.faces):
+            raise ValueError("rest has other faces than mesh: expected the same connectivity in another shape")
+        return rest
+    return mesh.with_vertices(np.asarray(rest, dtype=np.float64))
+
+
+def _timestep(value: float) -> float:
+    number = _finite("timestep", value, "s")
+    if not 0.0 < number <= LONGEST_TIMESTEP:
+        raise ValueError(
+            f"timestep = {value!r} s: expected more than 0 and at most {LONGEST_TIMESTEP} s; 0.01 is a good choice (in "
+            "seconds, not milliseconds)"
+        )
+    return number
+
+
+def _finite(name: str, value: float, unit: str) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} = {value!r}: expected a number in {unit}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} = {value!r}: expected a finite number in {unit}")
+    return number
+

@@ -1,0 +1,43 @@
+"""What every solver returns: the answer and its certificate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from isocloth.problem import StepProblem
+from isocloth.typing import FloatArray
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """Answer and certificate of one (sub)step.
+
+    positions: (n, 3) m.
+    multipliers: (r,) J, one per row.
+    reactions: (n, 3) N, force that holds each node where it is prescribed; on free nodes the residual.
+    iterations: linear systems factorised.
+    converged: whether the solver's own stopping test was met.
+    isometry_error: largest |C| of the enforced rows.
+    strain_gap: largest |C - lambda/w|: how far the multipliers are from the strain they stand for.
+    force_residual: rms over mass of the residual of the equation of motion, m/s^2.
+    """
+
+    positions: FloatArray
+    multipliers: FloatArray
+    reactions: FloatArray
+    iterations: int
+    converged: bool
+    isometry_error: float
+    strain_gap: float
+    force_residual: float
+
+
+class Solver(Protocol):
+    """Solves a step problem from a start and last step's multipliers."""
+
+    name: str
+
+    def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool) -> Outcome:
+        """`first`: there are no multipliers worth keeping yet."""
+        ...

@@ -1,0 +1,187 @@
+"""Newton's linear system: its pattern, and its assembly straight into the factor's storage.
+
+Unknowns are the displacement of every node (3 scalars) and the multiplier of every kept row (1 scalar). Kept rows stay
+out of the matrix of displacements, which is then coupled only within elements:
+
+    [ a_M M + a_K K + sum_{rows not kept} w J^T J + 2 sum |lambda| S    J_kept^T ] [ d      ]
+    [ J_kept                                                           -1/w      ] [ lambda ]
+
+The matrix is quasi-definite whatever the multipliers are, because every S is positive semidefinite.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from isocloth.compiled import kernel
+from isocloth.problem import Problem
+from isocloth.solver.cholesky import Fronts, SparseCholesky
+from isocloth.terms.rows import RowArrays
+from isocloth.typing import BoolArray, FloatArray, IntArray
+
+
+class Assembly(NamedTuple):
+    """Where every contribution goes in the factor's panel."""
+
+    pair_ptr: IntArray  # row -> its slice of the pairs
+    pair_first: IntArray  # slot in the row of the node eliminated first
+    pair_second: IntArray
+    pair_place: IntArray
+    pair_stride: IntArray
+    plus: FloatArray  # entry of S for either sign of the multiplier, per pair
+    minus: FloatArray
+    weight: FloatArray  # (r,)
+    kept: IntArray  # (r,) index of the row's multiplier among the scalars, -1 if it is not kept
+    kept_place: IntArray  # per row: place of its diagonal entry
+    link_place: IntArray  # per slot of a kept row: place of J's first entry ...
+    link_step: IntArray  # ... and the distance between entries; 0 where the slot has none
+    node_place: IntArray  # diagonal block of every node ...
+    node_stride: IntArray
+    bend_place: IntArray  # blocks of K, first eliminated before second ...
+    bend_stride: IntArray
+    bend_first: IntArray
+    bend_second: IntArray
+    bend_value: FloatArray
+
+
+class NewtonSystem:
+    """The factor and the maps into it for one cloth."""
+
+    def __init__(self, problem: Problem) -> None:
+        rows, n = problem.rows, problem.n
+        sizes = rows.sizes
+        kept_rows = np.flatnonzero(rows.kept)
+        number = np.full(len(rows), -1, dtype=np.int64)
+        number[kept_rows] = n + np.arange(len(kept_rows))
+
+        row_of, a, b = _pairs(sizes)
+        slot_a, slot_b = rows.ptr[row_of] + a, rows.ptr[row_of] + b
+        entry = rows.square[row_of] + a * sizes[row_of] + b
+        coupled = ~rows.kept[row_of] | (np.abs(rows.plus[entry]) + np.abs(rows.minus[entry]) > 0)
+        row_of, slot_a, slot_b, entry = row_of[coupled], slot_a[coupled], slot_b[coupled], entry[coupled]
+        slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
+        owner = number[np.repeat(np.arange(len(rows)), sizes)]
+
+        k = sp.coo_matrix(problem.stiffness)
+        everyone = np.arange(n + len(kept_rows))
+        i = np.concatenate([rows.nodes[slot_a], rows.nodes[slots], k.row, everyone])
+        j = np.concatenate([rows.nodes[slot_b], owner[slots], k.col, everyone])
+        graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(len(everyone),) * 2)
+        points = problem.mesh.vertices
+        where = np.zeros((len(kept_rows), 3))
+        for q, r in enumerate(kept_rows):
+            where[q] = points[rows.nodes[rows.ptr[r] : rows.ptr[r + 1]]].mean(axis=0)
+        variables = np.concatenate([np.full(n, 3), np.ones(len(kept_rows), dtype=np.int64)])
+        signs = np.concatenate([np.ones(n), -np.ones(len(kept_rows))])
+        self.factor = SparseCholesky(graph, np.concatenate([points, where]), variables, signs)
+        rank = self.factor.rank
+
+        swap = rank[rows.nodes[slot_a]] > rank[rows.nodes[slot_b]]
+        first, second = np.where(swap, slot_b, slot_a), np.where(swap, slot_a, slot_b)
+        pair_place, pair_stride = self.factor.places(rows.nodes[first], rows.nodes[second])
+        link_place, link_step = np.zeros(len(rows.nodes), dtype=np.int64), np.zeros(len(rows.nodes), dtype=np.int64)
+        node, multiplier = rows.nodes[slots], owner[slots]
+        node_first = rank[node] < rank[multiplier]
+        place, stride = self.factor.places(
+            np.where(node_first, node, multiplier), np.where(node_first, multiplier, node)
+        )
+        link_place[slots], link_step[slots] = place, np.where(node_first, stride, 1)
+        kept_place = np.zeros(len(rows), dtype=np.int64)
+        kept_place[kept_rows] = self.factor.places(number[kept_rows], number[kept_rows])[0]
+        node_place, node_stride = self.factor.places(np.arange(n), np.arange(n))
+        upper = rank[k.row] <= rank[k.col]
+        bend_place, bend_stride = self.factor.places(k.row[upper].astype(np.int64), k.col[upper].astype(np.int64))
+        pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1))
+        self.assembly = Assembly(
+            pair_ptr.astype(np.int64), first - rows.ptr[row_of], second - rows.ptr[row_of], pair_place, pair_stride,
+            rows.plus[entry], rows.minus[entry], rows.weight,
+            np.where(number >= 0, 3 * n + number - n, -1), kept_place, link_place, link_step, node_place, node_stride,
+            bend_place, bend_stride, k.row[upper].astype(np.int64), k.col[upper].astype(np.int64),
+            k.data[upper].astype(np.float64),
+        )  # fmt: skip
+        self.scalars = 3 * n + len(kept_rows)
+
+
+def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """All (row, a, b) with a <= b < size of the row, sorted by row."""
+    parts = []
+    for m in np.unique(sizes):
+        a, b = np.triu_indices(m)
+        members = np.flatnonzero(sizes == m)
+        parts.append(np.stack([np.repeat(members, len(a)), np.tile(a, len(members)), np.tile(b, len(members))]))
+    row, a, b = np.concatenate(parts, axis=1)
+    order = np.argsort(row, kind="stable")
+    return row[order], a[order], b[order]
+
+
+def _row_strength(rows: object) -> FloatArray:
+    """Largest |T| in each slot's line of T: a node whose line vanishes has no entry in J."""
+    strength = np.zeros(len(rows.nodes))  # type: ignore[attr-defined]
+    sizes = rows.sizes  # type: ignore[attr-defined]
+    for m in np.unique(sizes):
+        members = np.flatnonzero(sizes == m)
+        t = rows.T[rows.square[members][:, None] + np.arange(m * m)].reshape(-1, m, m)  # type: ignore[attr-defined]
+        largest = np.abs(t).max(axis=2)
+        strength[rows.ptr[members][:, None] + np.arange(m)] = np.where(  # type: ignore[attr-defined]
+            largest > 1e-9 * np.abs(t).max(axis=(1, 2))[:, None], largest, 0.0
+        )
+    return strength
+
+
+@kernel
+def assemble(
+    s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, area: FloatArray,
+    mass_factor: float, bending_factor: float, held: BoolArray,
+) -> None:  # fmt: skip
+    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes become identity."""
+    panel = f.panel
+    panel[:] = 0.0
+    for k in range(len(multiplier)):
+        lam = multiplier[k]
+        kept = s.kept[k] >= 0
+        w = 0.0 if kept else s.weight[k]
+        base = rows.ptr[k]
+        for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
+            a, b = base + s.pair_first[q], base + s.pair_second[q]
+            if held[rows.nodes[a]] or held[rows.nodes[b]]:
+                continue
+            geometric = 2.0 * (lam * s.plus[q] if lam > 0.0 else -lam * s.minus[q])
+            at, stride = s.pair_place[q], s.pair_stride[q]
+            if kept:
+                panel[at] += geometric
+                panel[at + stride + 1] += geometric
+                panel[at + 2 * stride + 2] += geometric
+            else:
+                b0, b1, b2 = jacobian[b, 0], jacobian[b, 1], jacobian[b, 2]
+                for d in range(3):
+                    v = w * jacobian[a, d]
+                    panel[at] += v * b0
+                    panel[at + 1] += v * b1
+                    panel[at + 2] += v * b2
+                    panel[at + d] += geometric
+                    at += stride
+        if kept:
+            panel[s.kept_place[k]] -= 1.0 / s.weight[k]
+            for a in range(base, rows.ptr[k + 1]):
+                step = s.link_step[a]
+                if step > 0 and not held[rows.nodes[a]]:
+                    at = s.link_place[a]
+                    panel[at] += jacobian[a, 0]
+                    panel[at + step] += jacobian[a, 1]
+                    panel[at + 2 * step] += jacobian[a, 2]
+    for i in range(len(area)):
+        at, stride = s.node_place[i], s.node_stride[i]
+        value = 1.0 if held[i] else mass_factor * area[i]
+        panel[at] += value
+        panel[at + stride + 1] += value
+        panel[at + 2 * stride + 2] += value
+    for q in range(len(s.bend_value)):
+        if not held[s.bend_first[q]] and not held[s.bend_second[q]]:
+            at, stride = s.bend_place[q], s.bend_stride[q]
+            value = bending_factor * s.bend_value[q]
+            panel[at] += value
+            panel[at + stride + 1] += value
+            panel[at + 2 * stride + 2] += value

@@ -1,0 +1,146 @@
+"""Quadratic rows: every membrane quantity of the model is y^T T_k y - C0_k for a small symmetric matrix T_k.
+
+A row touches a few nodes; T_k acts on each coordinate alike. Its jacobian is J_k = 2 T_k y (eq. 13) and its value
+C_k = J_k y / 2 - C0_k. Squared edges, nodal E, F, G and the shear energy all are rows; a weight w_k makes it an energy
+w_k C_k^2 / 2. For Newton's method each row also carries two positive semidefinite matrices, `plus` and `minus`: the
+geometric stiffness |lambda| S of a multiplier of either sign, with lambda T <= |lambda| S.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import NamedTuple
+
+import numpy as np
+
+from isocloth.compiled import kernel
+from isocloth.typing import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Rows:
+    """A stack of quadratic rows. `ptr` bounds each row's slice of `nodes`; `square` its slice of T, plus, minus."""
+
+    ptr: IntArray  # (r + 1,)
+    nodes: IntArray  # (ptr[-1],)
+    square: IntArray  # (r + 1,)
+    T: FloatArray  # (square[-1],) row-major m x m blocks
+    plus: FloatArray
+    minus: FloatArray
+    rest: FloatArray  # (r,) C0
+    weight: FloatArray  # (r,) w, joule
+    enforced: BoolArray  # (r,) counted in the isometry error (an isometry), or only an energy
+    kept: BoolArray  # (r,) the multiplier stays an unknown of Newton's linear system
+
+    def __len__(self) -> int:
+        return len(self.rest)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Nodes per row (r,)."""
+        return np.diff(self.ptr)
+
+    @property
+    def arrays(self) -> RowArrays:
+        """What the compiled kernels need."""
+        return RowArrays(self.ptr, self.nodes, self.square, self.T, self.rest)
+
+    def values(self, positions: FloatArray) -> FloatArray:
+        """C (r,) at node positions (n, 3)."""
+        values, jacobian = np.empty(len(self)), np.empty((len(self.nodes), 3))
+        evaluate(self.arrays, np.ascontiguousarray(positions), values, jacobian)
+        return values
+
+    def jacobian(self, positions: FloatArray) -> FloatArray:
+        """Dense J (r, 3n) at positions (n, 3); for tests and inspection."""
+        values, entries = np.empty(len(self)), np.empty((len(self.nodes), 3))
+        evaluate(self.arrays, np.ascontiguousarray(positions), values, entries)
+        dense = np.zeros((len(self), len(positions), 3))
+        dense[np.repeat(np.arange(len(self)), self.sizes), self.nodes] = entries
+        return dense.reshape(len(self), -1)
+
+
+class RowArrays(NamedTuple):
+    """The arrays of `Rows` that a kernel reads."""
+
+    ptr: IntArray
+    nodes: IntArray
+    square: IntArray
+    T: FloatArray
+    rest: FloatArray
+
+
+def pack(row: IntArray, i: IntArray, j: IntArray, value: FloatArray, vertices: FloatArray, count: int) -> Rows:
+    """Rows from triplets T[row, i, j] += value, C0 taken from the rest shape `vertices`.
+
+    The geometric stiffness is the positive and negative part of T by its eigenvalues. Weights are left at 1.
+    """
+    n = len(vertices)
+    keys, local_i = np.unique(row * n + i, return_inverse=True)
+    sizes = np.bincount(keys // n, minlength=count)
+    ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    square = np.concatenate([[0], np.cumsum(sizes**2)]).astype(np.int64)
+    local_j = np.searchsorted(keys, row * n + j)
+    entries = np.zeros(square[-1])
+    np.add.at(entries, square[row] + (local_i - ptr[row]) * sizes[row] + (local_j - ptr[row]), value)
+    plus, minus = np.zeros_like(entries), np.zeros_like(entries)
+    for m in np.unique(sizes):
+        members = np.flatnonzero(sizes == m)
+        slots = square[members][:, None] + np.arange(m * m)
+        eigenvalues, vectors = np.linalg.eigh(entries[slots].reshape(-1, m, m))
+        for part, sign in ((plus, 1.0), (minus, -1.0)):
+            scaled = vectors * np.maximum(sign * eigenvalues, 0.0)[:, None, :]
+            part[slots] = (scaled @ vectors.transpose(0, 2, 1)).reshape(-1, m * m)
+    rows = Rows(
+        ptr, (keys % n).astype(np.int64), square, entries, plus, minus, np.zeros(count), np.ones(count),
+        np.ones(count, dtype=bool), np.zeros(count, dtype=bool),
+    )  # fmt: skip
+    rows.rest[:] = rows.values(vertices)
+    return rows
+
+
+def stack(*parts: Rows) -> Rows:
+    """Put rows below each other."""
+    nodes = np.cumsum([0] + [len(p.nodes) for p in parts])
+    entries = np.cumsum([0] + [len(p.T) for p in parts])
+    joined = {f.name: np.concatenate([getattr(p, f.name) for p in parts]) for f in fields(Rows)}
+    joined["ptr"] = np.concatenate([[0], *[p.ptr[1:] + nodes[q] for q, p in enumerate(parts)]]).astype(np.int64)
+    joined["square"] = np.concatenate([[0], *[p.square[1:] + entries[q] for q, p in enumerate(parts)]]).astype(np.int64)
+    return Rows(**joined)
+
+
+@kernel
+def evaluate(rows: RowArrays, y: FloatArray, values: FloatArray, jacobian: FloatArray) -> None:
+    """C and J at y (n, 3): values (r,), jacobian (ptr[-1], 3) with one entry per row and node."""
+    for k in range(len(rows.ptr) - 1):
+        first = rows.ptr[k]
+        m = rows.ptr[k + 1] - first
+        total = 0.0
+        at = rows.square[k]
+        for a in range(m):
+            gx = gy = gz = 0.0
+            for b in range(m):
+                t = rows.T[at + b]
+                q = rows.nodes[first + b]
+                gx += t * y[q, 0]
+                gy += t * y[q, 1]
+                gz += t * y[q, 2]
+            at += m
+            p = rows.nodes[first + a]
+            total += gx * y[p, 0] + gy * y[p, 1] + gz * y[p, 2]
+            jacobian[first + a, 0] = 2.0 * gx
+            jacobian[first + a, 1] = 2.0 * gy
+            jacobian[first + a, 2] = 2.0 * gz
+        values[k] = total - rows.rest[k]
+
+
+@kernel
+def add_forces(rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, force: FloatArray) -> None:
+    """force += J^T multiplier, (n, 3)."""
+    for k in range(len(rows.ptr) - 1):
+        s = multiplier[k]
+        for a in range(rows.ptr[k], rows.ptr[k + 1]):
+            p = rows.nodes[a]
+            force[p, 0] += s * jacobian[a, 0]
+            force[p, 1] += s * jacobian[a, 1]
+            force[p, 2] += s * jacobian[a, 2]

@@ -1,0 +1,27 @@
+"""Shear as an energy, the alternative to forbidding it: (ks / 2) C_F^T M C_F over all nodes.
+
+F is the cosine of the angle between the directions of warp and weft, so for small angles gamma the energy per area is
+ks gamma^2 / 2 and ks is the shear modulus times the thickness, N/m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from isocloth.meshes import Mesh
+from isocloth.terms.isometry import net_angles, nodal_metric
+from isocloth.terms.mass import lumped_areas
+from isocloth.terms.rows import Rows
+
+
+def shear(mesh: Mesh, stiffness: float, discretisation: str | None = None) -> Rows:
+    """Rows F at all nodes, weighted by ks times the nodes' areas; an energy, not part of the isometry."""
+    nodes = np.arange(mesh.n_vertices)
+    net = mesh.element == "quad" and discretisation in (None, "net")
+    rows = net_angles(mesh, nodes) if net else nodal_metric(mesh, "F", nodes)
+    area = lumped_areas(mesh.vertices, mesh.faces)
+    # a tiny weight keeps the row usable when the user asks for no resistance at all
+    weight = np.maximum(stiffness, 1e-9) * area
+    return replace(rows, weight=weight, enforced=np.zeros(len(rows), dtype=bool))
