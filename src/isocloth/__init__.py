@@ -5,12 +5,12 @@ from isocloth.errors import ConvergenceError, FabricError, MeshError, SceneError
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
 from isocloth.simulation import ConvergenceWarning, Grasp, Report, Simulation, State
-from isocloth.solver import TIGHT, NewtonOptions
+from isocloth.solver import TIGHT, NewtonOptions, ProjectionOptions
 from isocloth.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
     "TIGHT", "ConvergenceError", "ConvergenceWarning", "Fabric", "FabricError", "Grasp", "Mesh", "MeshError",
-    "NewtonOptions", "Report", "SceneError", "Simulation", "State", "Trajectory", "fabrics", "measure", "meshes",
+    "NewtonOptions", "ProjectionOptions", "Report", "SceneError", "Simulation", "State", "Trajectory", "fabrics", "measure", "meshes",
 ]  # fmt: skip

@@ -7,12 +7,17 @@ from typing import Any
 from isocloth.problem import Problem
 from isocloth.solver.newton import TIGHT, Newton, NewtonOptions
 from isocloth.solver.outcome import Outcome, Solver
+from isocloth.solver.projection import Projection, ProjectionOptions
 
-__all__ = ["SOLVERS", "TIGHT", "Newton", "NewtonOptions", "Outcome", "Solver", "make_solver"]
+__all__ = ["SOLVERS", "TIGHT", "Newton", "NewtonOptions", "Outcome", "Projection", "ProjectionOptions", "Solver",
+           "make_solver"]  # fmt: skip
 
-SOLVERS = ("newton",)
+SOLVERS = ("newton", "projection")
 
 
 def make_solver(name: str, problem: Problem, options: Any = None) -> Solver:
-    """A solver by name, bound to a problem."""
-    return Newton(problem, options)
+    """A solver by name, bound to a problem; options are its own options class or None."""
+    kind = {"newton": NewtonOptions, "projection": ProjectionOptions}[name]
+    if options is not None and not isinstance(options, kind):
+        raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {kind.__name__}")
+    return Newton(problem, options) if name == "newton" else Projection(problem, options)

@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from isocloth.compiled import kernel
 from isocloth.problem import Problem
 from isocloth.solver.cholesky import Fronts, SparseCholesky
-from isocloth.terms.rows import RowArrays
+from isocloth.terms.rows import RowArrays, Rows
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
@@ -107,7 +107,7 @@ class NewtonSystem:
 
 def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """All (row, a, b) with a <= b < size of the row, sorted by row."""
-    parts = []
+    parts = [np.empty((3, 0), dtype=np.int64)]
     for m in np.unique(sizes):
         a, b = np.triu_indices(m)
         members = np.flatnonzero(sizes == m)
@@ -117,15 +117,15 @@ def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     return row[order], a[order], b[order]
 
 
-def _row_strength(rows: object) -> FloatArray:
+def _row_strength(rows: Rows) -> FloatArray:
     """Largest |T| in each slot's line of T: a node whose line vanishes has no entry in J."""
-    strength = np.zeros(len(rows.nodes))  # type: ignore[attr-defined]
-    sizes = rows.sizes  # type: ignore[attr-defined]
+    strength = np.zeros(len(rows.nodes))
+    sizes = rows.sizes
     for m in np.unique(sizes):
         members = np.flatnonzero(sizes == m)
-        t = rows.T[rows.square[members][:, None] + np.arange(m * m)].reshape(-1, m, m)  # type: ignore[attr-defined]
+        t = rows.T[rows.square[members][:, None] + np.arange(m * m)].reshape(-1, m, m)
         largest = np.abs(t).max(axis=2)
-        strength[rows.ptr[members][:, None] + np.arange(m)] = np.where(  # type: ignore[attr-defined]
+        strength[rows.ptr[members][:, None] + np.arange(m)] = np.where(
             largest > 1e-9 * np.abs(t).max(axis=(1, 2))[:, None], largest, 0.0
         )
     return strength

@@ -144,3 +144,14 @@ def add_forces(rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, fo
             force[p, 0] += s * jacobian[a, 0]
             force[p, 1] += s * jacobian[a, 1]
             force[p, 2] += s * jacobian[a, 2]
+
+
+def select(rows: Rows, chosen: BoolArray) -> Rows:
+    """The chosen rows only."""
+    sizes = rows.sizes
+    slots, entries = np.repeat(chosen, sizes), np.repeat(chosen, sizes**2)
+    offsets = [np.concatenate([[0], np.cumsum(s[chosen])]).astype(np.int64) for s in (sizes, sizes**2)]
+    return Rows(
+        offsets[0], rows.nodes[slots], offsets[1], rows.T[entries], rows.plus[entries], rows.minus[entries],
+        rows.rest[chosen], rows.weight[chosen], rows.enforced[chosen], rows.kept[chosen],
+    )  # fmt: skip
