@@ -49,7 +49,13 @@ def render(
     obstacles = list(obstacles)
     if suffix == ".html":
         save_page(
-            trajectory, path, colour=colour, wireframe=wireframe, every=every, title=title, obstacles=obstacles
+            trajectory,
+            path,
+            colour=colour,
+            wireframe=wireframe,
+            every=every,
+            title=title,
+            obstacles=obstacles,
         )
         return
     if suffix == ".png":

@@ -31,7 +31,9 @@ def side_kinds(faces: IntArray) -> np.ndarray:
         triangles = faces[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
         # 0-1-2 has the diagonal opposite to its corner 1, and 0-2-3 opposite to its corner 2.
         hidden = np.tile(np.array([[False, True, False], [False, False, True]]), (len(faces), 1))
-    sides = np.sort(np.stack([np.roll(triangles, -1, axis=1), np.roll(triangles, -2, axis=1)], axis=2), axis=2)
+    sides = np.sort(
+        np.stack([np.roll(triangles, -1, axis=1), np.roll(triangles, -2, axis=1)], axis=2), axis=2
+    )
     kinds = np.where(np.isin(sides @ np.array([n, 1]), border), BORDER, INNER)
     return np.where(hidden, HIDDEN, kinds).astype(np.uint8)
 

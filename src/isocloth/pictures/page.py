@@ -38,9 +38,7 @@ def save_page(
     obstacles: Iterable[Obstacle] = (),
 ) -> None:
     """Write the page; it needs no other file and asks nothing from the network."""
-    text = page(
-        trajectory, colour=colour, wireframe=wireframe, every=every, title=title, obstacles=obstacles
-    )
+    text = page(trajectory, colour=colour, wireframe=wireframe, every=every, title=title, obstacles=obstacles)
     with atomic_path(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,11 @@ from isocloth.simulation.announce import announce_compilation
 from isocloth.simulation.grasp import Grasp
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS
 from isocloth.simulation.report import Report
+from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
 from isocloth.solver import SOLVERS, make_solver
 from isocloth.solver.outcome import Outcome
+from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray
 
 LONGEST_TIMESTEP = 0.1
@@ -283,6 +286,34 @@ class Simulation:
                 f"{worst.force_residual:.1e} m/s^2; use a smaller timestep or gentler paths"
             )
         return ""
+
+    def run(
+        self,
+        duration: float,
+        *,
+        every: float | None = None,
+        progress: bool = False,
+        checkpoint: str | Path | None = None,
+        checkpoint_seconds: float = 10.0,
+        on_frame: Callable[[Simulation], None] | None = None,
+    ) -> Trajectory:
+        """Advance by `duration` seconds and return the frames, the first one being now.
+
+        Args:
+            duration: s, rounded to whole steps.
+            every: s between frames, a multiple of the timestep; None = every step.
+            progress: show a line on standard error.
+            checkpoint: a file in which the run is saved now and then (and on Ctrl-C); if it exists, the run resumes from
+                it with the same bits; it is removed when the run is complete.
+            checkpoint_seconds: s of computing between two checkpoints.
+            on_frame: called after each frame; it may grasp, release and move.
+
+        Steps that did not converge are marked in `trajectory.reports` and warned of (`ConvergenceWarning`).
+        """
+        return run(
+            self, duration, every=every, progress=progress, checkpoint=checkpoint,
+            checkpoint_seconds=checkpoint_seconds, on_frame=on_frame,
+        )  # fmt: skip
 
     # ---------------------------------------------------------------- small
 

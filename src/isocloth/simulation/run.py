@@ -1,0 +1,199 @@
+"""Long runs: frames collected into a trajectory, with progress, and checkpoints from which a killed run resumes."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from isocloth.files import atomic_path
+from isocloth.simulation.report import RECORDED, Report
+from isocloth.simulation.state import State
+from isocloth.trajectory import Trajectory
+from isocloth.typing import FloatArray
+
+if TYPE_CHECKING:
+    from isocloth.simulation.simulation import Simulation
+
+
+class _Recorder:
+    """Frames so far, and what the steps since the last frame reported."""
+
+    def __init__(self) -> None:
+        self.times: list[float] = []
+        self.positions: list[FloatArray] = []
+        self.velocities: list[FloatArray] = []
+        self.reports: dict[str, list[float]] = {name: [] for name in RECORDED}
+
+    def add(self, sim: Simulation, reports: list[Report]) -> None:
+        """Keep a frame. Of the steps since the last one the worst is kept, and the sum of the iterations."""
+        self.times.append(sim.time)
+        self.positions.append(sim.positions)
+        self.velocities.append(sim.velocities)
+        if not reports:
+            rows = sim.problem.rows
+            error = float(np.abs(rows.values(sim.positions)[rows.enforced]).max(initial=0.0))
+            reports = [Report(sim.time, 0, error, True, 0, 0.0, 0.0)]
+        for name in RECORDED:
+            values = [getattr(r, name) for r in reports]
+            combine: Callable[[Any], Any] = {"iterations": sum, "substeps": sum, "converged": min}.get(name, max)
+            self.reports[name].append(combine(values))
+
+    def trajectory(self, sim: Simulation) -> Trajectory:
+        kinds = {"iterations": np.int64, "substeps": np.int64, "converged": np.bool_}
+        return Trajectory(
+            times=np.array(self.times),
+            positions=np.stack(self.positions),
+            velocities=np.stack(self.velocities),
+            faces=sim.mesh.faces,
+            rest=sim.rest.vertices,
+            reports={k: np.array(v, dtype=kinds.get(k, np.float64)) for k, v in self.reports.items()},
+            metadata={
+                "timestep": sim.timestep, "gravity": sim.gravity, "integrator": sim.integrator,
+                "solver": sim.solver.name, "fabric": {f.name: getattr(sim.fabric, f.name) for f in fields(sim.fabric)},
+            },
+        )  # fmt: skip
+
+
+def run(
+    sim: Simulation,
+    duration: float,
+    *,
+    every: float | None = None,
+    progress: bool = False,
+    checkpoint: str | Path | None = None,
+    checkpoint_seconds: float = 10.0,
+    on_frame: Callable[[Simulation], None] | None = None,
+) -> Trajectory:
+    """See `Simulation.run`."""
+    stride = _stride(every, sim.timestep)
+    total = _steps(duration, sim.timestep)
+    recorder, done = _Recorder(), 0
+    if checkpoint is not None and Path(checkpoint).exists():
+        done = _resume(sim, recorder, Path(checkpoint), total, stride)
+    if done == 0:
+        recorder.add(sim, [])
+    pending: list[Report] = []
+    warned = 0
+    meter = _Meter(sim, total, done) if progress else None
+    saved = time.monotonic()
+    try:
+        while done < total:
+            report = sim.step()
+            done += 1
+            pending.append(report)
+            if not report.converged and warned < 3:
+                report.warn()
+                warned += 1
+            if done % stride == 0:
+                recorder.add(sim, pending)
+                pending = []
+                if on_frame is not None:
+                    on_frame(sim)
+                if checkpoint is not None and time.monotonic() - saved > checkpoint_seconds:
+                    _save(sim, recorder, Path(checkpoint), done, total, stride)
+                    saved = time.monotonic()
+            if meter:
+                meter.show(done, report)
+    except KeyboardInterrupt:
+        if meter:
+            meter.close()
+        if checkpoint is not None and not pending:
+            _save(sim, recorder, Path(checkpoint), done, total, stride)
+        raise
+    if meter:
+        meter.close()
+    if checkpoint is not None:
+        Path(checkpoint).unlink(missing_ok=True)
+    return recorder.trajectory(sim)
+
+
+def _steps(duration: float, timestep: float) -> int:
+    if not (isinstance(duration, int | float) and math.isfinite(duration) and duration > 0):
+        raise ValueError(f"duration = {duration!r}: expected a positive number of seconds")
+    steps = round(duration / timestep)
+    if steps < 1:
+        raise ValueError(f"duration = {duration} s is shorter than the timestep, {timestep} s")
+    return steps
+
+
+def _stride(every: float | None, timestep: float) -> int:
+    if every is None:
+        return 1
+    if not (math.isfinite(every) and every > 0):
+        raise ValueError(f"every = {every!r}: expected a positive number of seconds between frames")
+    stride = round(every / timestep)
+    if stride < 1 or abs(stride * timestep - every) > 1e-6 * every:
+        raise ValueError(f"every = {every} s is not a multiple of the timestep, {timestep} s")
+    return stride
+
+
+def _save(sim: Simulation, recorder: _Recorder, path: Path, done: int, total: int, stride: int) -> None:
+    state = {f"state_{k}": np.asarray(v) for k, v in sim.state.to_dict().items()}
+    frames = {f"report_{k}": np.array(v, dtype=np.float64) for k, v in recorder.reports.items()}
+    with atomic_path(path) as temporary:
+        # an open file keeps NumPy from adding a suffix of its own
+        with open(temporary, "wb") as file:
+            np.savez(
+                file, done=done, total=total, stride=stride, timestep=sim.timestep, times=np.array(recorder.times),
+                positions=np.stack(recorder.positions), velocities=np.stack(recorder.velocities), **state, **frames,
+            )  # type: ignore[arg-type]  # fmt: skip
+
+
+def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride: int) -> int:
+    """Restore a checkpoint; returns the steps done. One of another run is refused, never overwritten."""
+    try:
+        with np.load(path) as data:
+            kept = {k: data[k] for k in data.files}
+        same = (int(kept["total"]), int(kept["stride"]), float(kept["timestep"])) == (total, stride, sim.timestep)
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise ValueError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
+    if not same or kept["state_positions"].shape != sim.positions.shape:
+        raise ValueError(
+            f"{path} is a checkpoint of another run (other mesh, duration, timestep or frames); delete it or name "
+            "another file"
+        )
+    sim.state = State(
+        **{
+            f.name: kept[f"state_{f.name}"] if kept[f"state_{f.name}"].ndim else kept[f"state_{f.name}"].item()
+            for f in fields(State)
+        }
+    )
+    recorder.times = kept["times"].tolist()
+    recorder.positions = list(kept["positions"])
+    recorder.velocities = list(kept["velocities"])
+    recorder.reports = {name: kept[f"report_{name}"].tolist() for name in RECORDED}
+    return int(kept["done"])
+
+
+class _Meter:
+    """A line on standard error that says how far the run is and how fast."""
+
+    def __init__(self, sim: Simulation, total: int, done: int) -> None:
+        self._dt, self._total, self._first = sim.timestep, total, done
+        self._begin = self._last = time.monotonic()
+        self._iterations = 0
+
+    def show(self, done: int, report: Report) -> None:
+        self._iterations += report.iterations
+        now = time.monotonic()
+        if now - self._last < 0.2 and done < self._total:
+            return
+        self._last = now
+        steps = done - self._first
+        speed = steps * self._dt / max(now - self._begin, 1e-9)
+        left = (self._total - done) * self._dt / max(speed, 1e-9)
+        print(
+            f"\rt = {report.time:7.2f} s  {100 * done / self._total:3.0f} %  {speed:6.2f} x real time  "
+            f"{self._iterations / steps:5.2f} solves/step  isometry error {report.isometry_error:.1e}  {left:4.0f} s left ",
+            end="", file=sys.stderr, flush=True,
+        )  # fmt: skip
+
+    def close(self) -> None:
+        print(file=sys.stderr)
