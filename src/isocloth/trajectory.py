@@ -108,9 +108,9 @@ class Trajectory:
                 f"time {t} s is outside the trajectory, which runs from {self.times[0]:g} to "
                 f"{self.times[-1]:g} s; give a time within it"
             )
-        after = int(np.clip(np.searchsorted(self.times, t), 1, max(len(self) - 1, 1)))
         if len(self) == 1:
             return self.positions[0].copy()
+        after = int(np.clip(np.searchsorted(self.times, t), 1, len(self) - 1))
         t0, t1 = self.times[after - 1], self.times[after]
         weight = float(np.clip((t - t0) / (t1 - t0), 0.0, 1.0))
         return (1.0 - weight) * self.positions[after - 1] + weight * self.positions[after]

@@ -44,7 +44,8 @@ def render(
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise ValueError(
-            f"a picture file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but {str(path)!r} was given"
+            f"a picture file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, "
+            f"but {str(path)!r} was given; choose one of these"
         )
     obstacles = list(obstacles)
     if suffix == ".html":

@@ -31,7 +31,7 @@ def grid_spacing(size: float) -> float:
 
 
 def ground(camera: Camera, light: Light, *, height: float, centre: FloatArray, size: float) -> Ground:
-    """The ground at z = `height` (m) seen by the camera, around the point `centre` (3,) of a scene of `size`."""
+    """The ground at z = `height` seen by the camera, around `centre` (3,) of a scene of `size`; metres."""
     rows, columns = np.mgrid[: camera.height, : camera.width] + 0.5
     rays = (
         camera.ahead

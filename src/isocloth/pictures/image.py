@@ -121,7 +121,7 @@ def instant(trajectory: Trajectory, when: int | float | Any) -> tuple[float, Flo
 def labelled(studio: Studio, positions: FloatArray, time: float, title: str | None) -> np.ndarray:
     """The picture of the cloth at `positions` with its time, title and colour bar."""
     picture = studio.picture(positions)
-    height, width = picture.shape[:2]
+    height = picture.shape[0]
     size = text_size(height)
     text = f"t = {seconds(time, 0.01)}"
     picture = write(picture, text, (size, height - size), size=size, anchor="ls", ink=FAINT)

@@ -15,7 +15,7 @@ import numpy as np
 from isocloth.files import atomic_path
 from isocloth.pictures import colour as colours
 from isocloth.pictures.camera import axes, pleasant_angles
-from isocloth.pictures.edges import unique_edges, vertex_strain
+from isocloth.pictures.edges import StrainGauge, unique_edges
 from isocloth.pictures.ground import grid_spacing
 from isocloth.pictures.light import light_over
 from isocloth.pictures.studio import Colour, Obstacle, floor_height, gather, sample_frames, worth_showing
@@ -85,7 +85,8 @@ def page_data(trajectory: Trajectory, frames: IntArray, obstacles: list[Obstacle
     """
     positions = trajectory.positions[frames]
     low, high = positions.min(axis=(0, 1)), positions.max(axis=(0, 1))
-    strain = np.stack([vertex_strain(p, trajectory.rest, trajectory.faces) for p in positions])
+    gauge = StrainGauge.of(trajectory.rest, trajectory.faces)
+    strain = np.stack([gauge.at(pose) for pose in positions])
     limit = colours.strain_limit(strain)
     factor, unit = colours.strain_unit(limit)
     edges, counts = unique_edges(trajectory.faces)

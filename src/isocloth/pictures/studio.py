@@ -10,7 +10,7 @@ import numpy as np
 
 from isocloth.pictures import colour as colours
 from isocloth.pictures.camera import Camera, fit, pleasant_angles
-from isocloth.pictures.edges import side_kinds, vertex_strain
+from isocloth.pictures.edges import StrainGauge, side_kinds
 from isocloth.pictures.ground import Ground, ground
 from isocloth.pictures.light import Light, cast, light_over
 from isocloth.pictures.raster import rasterise, vertex_normals
@@ -48,6 +48,7 @@ class Studio:
     light: Light
     ground: Ground
     body: Body
+    gauge: StrainGauge
     strain_limit: float | None
 
     def picture(self, positions: FloatArray) -> np.ndarray:
@@ -56,9 +57,8 @@ class Studio:
         vertices = np.concatenate([positions, body.still])
         front, back = body.front, body.back
         if self.strain_limit is not None:
-            strain = vertex_strain(positions, self.trajectory.rest, self.trajectory.faces)
             front = front.copy()
-            front[: body.cloth] = colours.strain_colours(strain, self.strain_limit)
+            front[: body.cloth] = colours.strain_colours(self.gauge.at(positions), self.strain_limit)
             back = front
         samples = self.camera.scaled(OVERSAMPLING)
         screen = samples.project(vertices)
@@ -115,12 +115,13 @@ def set_up(
     camera = fit(points, width=width, height=height, azimuth=azimuth, elevation=elevation, margin=margin)
     light = light_over(points, camera.right, camera.ahead)
     centre = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    gauge = StrainGauge.of(trajectory.rest, trajectory.faces)
     limit = None
     if colour == "strain":
-        limit = colours.strain_limit(vertex_strain(frames, trajectory.rest, trajectory.faces))
+        limit = colours.strain_limit(gauge.at(frames))
     floor = floor_height(points, size)
     backdrop = ground(camera, light, height=floor, centre=centre, size=size)
-    return Studio(trajectory, camera, light, backdrop, body, limit)
+    return Studio(trajectory, camera, light, backdrop, body, gauge, limit)
 
 
 def worth_showing(frames: FloatArray, still: FloatArray) -> tuple[FloatArray, float]:
@@ -140,8 +141,9 @@ def floor_height(points: FloatArray, size: float) -> float:
     return float(points[:, 2].min()) - 0.004 * size
 
 
-def sample_frames(trajectory: Trajectory, most: int = 60) -> FloatArray:
-    """(<= most, n, 3) frames spread over the whole trajectory, for its bounds and limits."""
+def sample_frames(trajectory: Trajectory) -> FloatArray:
+    """(k, n, 3) frames spread over the whole trajectory, for its bounds and limits; fewer of large meshes."""
+    most = int(np.clip(600_000 // len(trajectory.rest), 2, 60))
     chosen = np.unique(np.linspace(0, len(trajectory) - 1, min(most, len(trajectory))).round().astype(int))
     return trajectory.positions[chosen]
 
@@ -152,7 +154,9 @@ def gather(trajectory: Trajectory, obstacles: list[Obstacle], *, wireframe: bool
     still, triangles = [np.empty((0, 3))], [trajectory.triangles]
     kinds = [side_kinds(trajectory.faces) * np.uint8(wireframe)]
     for vertices, faces in obstacles:
-        shape = Trajectory(times=[0.0], positions=[vertices], faces=faces, rest=vertices)  # checks them
+        shape = Trajectory(
+            times=np.zeros(1), positions=np.asarray(vertices)[None], faces=faces, rest=vertices
+        )  # checks them
         triangles.append(shape.triangles + n + sum(map(len, still)))
         kinds.append(np.zeros(shape.triangles.shape, dtype=np.uint8))
         still.append(shape.rest)
