@@ -12,7 +12,7 @@ from PIL import Image
 
 from isocloth.pictures import contact_sheet, frame, render, save_png
 from isocloth.pictures.image import best_columns
-from isocloth.pictures.studio import set_up
+from isocloth.pictures.studio import set_up, with_sharp_edges
 from isocloth.trajectory import Trajectory
 
 
@@ -80,6 +80,17 @@ def test_a_nearer_obstacle_hides_the_cloth() -> None:
     )
     assert np.ptp(middle(bare)) > 60
     assert np.ptp(middle(hidden)) < 25  # grey
+
+
+def test_boxes_keep_their_edges_and_sheets_stay_smooth() -> None:
+    corners = np.array([[x, y, z] for x in (0.0, 1) for y in (0.0, 1) for z in (0.0, 1)])
+    quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+    box = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+    points, triangles = with_sharp_edges(corners, box)
+    assert len(points) == 36
+    np.testing.assert_array_equal(points[triangles], corners[box])
+    sheet = waving()
+    assert len(with_sharp_edges(sheet.positions[3], sheet.triangles)[0]) == len(sheet.rest)
 
 
 def test_the_ground_is_darker_where_the_cloth_throws_its_shadow() -> None:

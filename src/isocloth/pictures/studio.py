@@ -19,9 +19,7 @@ from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray, IntArray
 
 Colour = Literal["cloth", "strain"]
-# Vertices (n, 3) in metres and faces (m, 3) or (m, 4). Shading is smooth across shared vertices: a box with
-# sharp edges has its corners once for every face.
-Obstacle = tuple[FloatArray, IntArray]
+Obstacle = tuple[FloatArray, IntArray]  # vertices (n, 3) in metres and faces (m, 3) or (m, 4)
 
 
 @dataclass(frozen=True)
@@ -157,12 +155,27 @@ def gather(trajectory: Trajectory, obstacles: list[Obstacle], *, wireframe: bool
         shape = Trajectory(
             times=np.zeros(1), positions=np.asarray(vertices)[None], faces=faces, rest=vertices
         )  # checks them
-        triangles.append(shape.triangles + n + sum(map(len, still)))
-        kinds.append(np.zeros(shape.triangles.shape, dtype=np.uint8))
-        still.append(shape.rest)
+        points, sides = with_sharp_edges(shape.rest, shape.triangles)
+        triangles.append(sides + n + sum(map(len, still)))
+        kinds.append(np.zeros(sides.shape, dtype=np.uint8))
+        still.append(points)
     grey = np.tile(colours.to_linear(np.array(colours.OBSTACLE)), (sum(map(len, still)), 1))
     front, back = (
         np.concatenate([np.tile(colours.to_linear(np.array(rgb)), (n, 1)), grey]).astype(np.float32)
         for rgb in (colours.FRONT, colours.BACK)
     )
     return Body(n, np.concatenate(still), np.concatenate(triangles), np.concatenate(kinds), front, back)
+
+
+def with_sharp_edges(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArray]:
+    """The same surface, with vertices of its own for every triangle if it has edges like those of a box.
+
+    Shading is smooth across shared vertices, which suits a ball and would round a box.
+    """
+    corners = vertices[triangles]
+    normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    normals /= np.maximum(np.linalg.norm(normals, axis=1, keepdims=True), 1e-300)
+    cosines = np.einsum("kci,ki->kc", vertex_normals(vertices, triangles)[triangles], normals)
+    if cosines.min() > np.cos(np.radians(35.0)):
+        return vertices, triangles
+    return corners.reshape(-1, 3), np.arange(3 * len(triangles)).reshape(-1, 3)
