@@ -223,55 +223,46 @@ class Simulation:
 
     def _advance(self, timestep: float, depth: int) -> tuple[Outcome, int, int, Outcome]:
         """One (sub)step; if it does not converge, two of half the length. Returns (last, iterations, parts, worst)."""
-        outcome = self._solve(timestep, depth)
-        if outcome.converged or depth == DEEPEST_SUBSTEP:
-            if not np.isfinite(outcome.positions).all():
-                raise ConvergenceError(
-                    f"the step from t = {self.time:.6g} s has no finite solution even when cut into "
-                    f"{2**depth} parts; use a smaller timestep or gentler paths"
-                )
-            self._accept(outcome, timestep)
-            return outcome, outcome.iterations, 1, outcome
-        _, spent1, parts1, worst1 = self._advance(timestep / 2, depth + 1)
-        last, spent2, parts2, worst2 = self._advance(timestep / 2, depth + 1)
-        worst = worst1 if not worst1.converged else worst2
-        return last, outcome.iterations + spent1 + spent2, parts1 + parts2, worst
-
-    def _solve(self, timestep: float, depth: int) -> Outcome:
         state = self._state
         past = self._past(state, timestep)
         start = state.positions + timestep * state.velocities
         for grasp in self._grasps:
             start[grasp.nodes] = grasp.position(state.time + timestep)
-        if depth == 0 and self._grasps:
-            self._check_reach(start)
+            if depth == 0:
+                self._check_reach(grasp, start)
         step = step_problem(self.problem, past.h, past.positions, past.velocities, start, self._held)
-        return self.solver.solve(step, state.multipliers, first=not self._learned)
-
-    def _accept(self, outcome: Outcome, timestep: float) -> None:
-        old = self._state
-        past = self._past(old, timestep)
+        outcome = self.solver.solve(step, state.multipliers, first=not self._learned)
+        if not outcome.converged and depth < DEEPEST_SUBSTEP:
+            _, spent1, parts1, worst1 = self._advance(timestep / 2, depth + 1)
+            last, spent2, parts2, worst2 = self._advance(timestep / 2, depth + 1)
+            worst = worst2 if worst1.converged else worst1
+            return last, outcome.iterations + spent1 + spent2, parts1 + parts2, worst
+        if not outcome.converged and not np.isfinite(outcome.positions).all():
+            raise ConvergenceError(
+                f"the step from t = {self.time:.6g} s has no finite solution even when cut into {2**depth} parts; use a "
+                "smaller timestep or gentler paths"
+            )
         self._state = State(
             positions=outcome.positions,
             velocities=(outcome.positions - past.positions) / past.h,
-            previous_positions=old.positions,
-            previous_velocities=old.velocities,
+            previous_positions=state.positions,
+            previous_velocities=state.velocities,
             multipliers=outcome.multipliers,
             previous_timestep=timestep,
-            time=old.time + timestep,
-            steps=old.steps + 1,
+            time=state.time + timestep,
+            steps=state.steps + 1,
         )
         self._learned = True
+        return outcome, outcome.iterations, 1, outcome
 
-    def _check_reach(self, start: FloatArray) -> None:
-        for grasp in self._grasps:
-            jump = np.linalg.norm(start[grasp.nodes] - self._state.positions[grasp.nodes], axis=1)
-            if jump.max() > self._diameter:
-                worst = int(np.argmax(jump))
-                raise ValueError(
-                    f"node {int(grasp.nodes[worst])} is sent {jump[worst]:.3g} m away within one step of "
-                    f"{self.timestep:g} s, further than the cloth is long; move it in smaller steps"
-                )
+    def _check_reach(self, grasp: Grasp, start: FloatArray) -> None:
+        jump = np.abs(start[grasp.nodes] - self._state.positions[grasp.nodes])
+        if jump.max() > self._diameter:
+            worst = int(np.argmax(jump.max(axis=1)))
+            raise ValueError(
+                f"node {int(grasp.nodes[worst])} is sent {jump[worst].max():.3g} m away within one step of "
+                f"{self.timestep:g} s, further than the cloth is long; move it in smaller steps"
+            )
 
     def _diagnose(self, worst: Outcome, last: Outcome) -> str:
         if max(worst.isometry_error, last.isometry_error) > INFEASIBLE and self._held.any():

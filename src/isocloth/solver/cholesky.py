@@ -39,6 +39,7 @@ class Fronts(NamedTuple):
     sign: FloatArray  # +1 or -1 for every scalar of the matrix
     panel: FloatArray
     schur: FloatArray
+    signed: FloatArray  # D U of the front at hand
     work: FloatArray  # one front's right-hand side
 
 
@@ -100,13 +101,12 @@ def _eliminate(graph: sp.csr_matrix, groups: list[IntArray], parent: list[int], 
     children = _children(parent)
     variables: list[IntArray] = []
     for front, group in enumerate(groups):
-        pivots = group[np.argsort(rank[group])]
-        last = rank[pivots[-1]]
-        reach = [graph[pivots].indices.astype(np.int64)]
+        last = rank[group[-1]]
+        reach = [graph[group].indices.astype(np.int64)]
         reach += [variables[c][len(groups[c]) :] for c in children[front]]
         boundary = np.unique(np.concatenate(reach))
         boundary = boundary[rank[boundary] > last]
-        variables.append(np.concatenate([pivots, boundary[np.argsort(rank[boundary])]]))
+        variables.append(np.concatenate([group, boundary[np.argsort(rank[boundary])]]))
     return variables
 
 
@@ -148,6 +148,7 @@ def _store(
         sign=np.ascontiguousarray(sign, dtype=np.float64),
         panel=np.zeros(int((p * m).sum())),
         schur=np.zeros(max(1, schur_total)),
+        signed=np.zeros(int((p * m).max())),
         work=np.zeros(int(m.max())),
     )
 
@@ -190,20 +191,19 @@ def factorise(f: Fronts) -> bool:
     for front in range(len(f.size)):
         m, p = f.size[front], f.pivots[front]
         b = m - p
-        rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
-        schur = f.schur[f.schur_ptr[front] : f.schur_ptr[front] + b * b].reshape(b, b)
+        first, corner = f.panel_ptr[front], f.schur_ptr[front]
         for i in range(b):
-            schur[i, i:] = 0.0
+            for j in range(corner + i * b + i, corner + i * b + b):
+                f.schur[j] = 0.0
         for c in range(f.child_ptr[front], f.child_ptr[front + 1]):
-            _absorb(f, f.children[c], rows, schur, p)
-        index = f.index[f.index_ptr[front] : f.index_ptr[front] + p]
-        ok = _factor_rows(rows, p, m, f.sign, index) and ok
-        _update(schur, rows, p, b, p, b, f.sign, index)
+            _absorb(f, f.children[c], first, corner, p, m)
+        ok = _factor_rows(f, first, f.index_ptr[front], p, m) and ok
+        _update(f.schur, corner, b, f.panel, first + p, f.signed, p, m, p, b, b)
     return ok
 
 
 @kernel
-def _absorb(f: Fronts, child: int, rows: FloatArray, schur: FloatArray, p: int) -> None:
+def _absorb(f: Fronts, child: int, first: int, corner: int, p: int, m: int) -> None:
     """Add a child's Schur complement (upper triangle) into its parent's rows and Schur complement."""
     b = f.size[child] - f.pivots[child]
     update = f.schur[f.schur_ptr[child] : f.schur_ptr[child] + b * b].reshape(b, b)
@@ -212,50 +212,60 @@ def _absorb(f: Fronts, child: int, rows: FloatArray, schur: FloatArray, p: int) 
         for i in range(runs[q, 0], runs[q, 1]):
             r = runs[q, 2] + i - runs[q, 0]
             source = update[i]
-            shift = 0 if r < p else p
-            target = rows[r] if r < p else schur[r - p]
+            target = f.panel if r < p else f.schur
+            base = first + r * m if r < p else corner + (r - p) * (m - p) - p
             for t in range(q, len(runs)):
-                first, last = max(i, runs[t, 0]), runs[t, 1]
-                out = target[runs[t, 2] + first - runs[t, 0] - shift :]
-                part = source[first:last]
-                for j in range(last - first):
+                begin, end = max(i, runs[t, 0]), runs[t, 1]
+                at = base + runs[t, 2] + begin - runs[t, 0]
+                out, part = target[at : at + end - begin], source[begin:end]
+                for j in range(end - begin):
                     out[j] += part[j]
 
 
 @kernel
-def _factor_rows(u: FloatArray, p: int, m: int, sign: FloatArray, index: IntArray) -> bool:
-    """U^T D U of the leading p x p block of a p x m panel of rows, applied to the whole rows."""
+def _factor_rows(f: Fronts, first: int, scalars: int, p: int, m: int) -> bool:
+    """U^T D U of the leading p x p block of p rows of length m, applied to the whole rows, four rows at a time.
+
+    `f.signed` receives D U, so that the update's inner loops need no signs.
+    """
     ok = True
-    width = 8
-    for k0 in range(0, p, width):
-        k1 = min(k0 + width, p)
+    u, v = f.panel, f.signed
+    for k0 in range(0, p, 4):
+        k1 = min(k0 + 4, p)
         for k in range(k0, k1):
-            s = sign[index[k]]
-            pivot = s * u[k, k]
+            s = f.sign[f.index[scalars + k]]
+            row, copy = u[first + k * m : first + (k + 1) * m], v[k * m : (k + 1) * m]
+            pivot = s * row[k]
             if not pivot > 0.0:
                 ok = False
                 pivot = 1e300  # an unusable pivot must not spread infinities: it freezes its variable
             root = np.sqrt(pivot)
-            row = u[k]
             row[k] = root
             scale = s / root
             for j in range(k + 1, m):
-                row[j] *= scale
+                x = row[j] * scale
+                row[j] = x
+                copy[j] = s * x
             for i in range(k + 1, k1):
-                a = s * row[i]
-                target = u[i]
+                a = copy[i]
+                target = u[first + i * m : first + (i + 1) * m]
                 for j in range(i, m):
                     target[j] -= a * row[j]
         if k1 < p:
-            _update(u[k1:, k1:], u[k0:k1], k1 - k0, m - k1, k1, p - k1, sign, index[k0:k1])
+            at = first + k0 * m + k1
+            _update(u, first + k1 * m + k1, m, u, at, v, k0 * m + k1, m, k1 - k0, m - k1, p - k1)
     return ok
 
 
 @kernel
 def _update(
-    c: FloatArray, u: FloatArray, p: int, b: int, o: int, rows: int, sign: FloatArray, index: IntArray
+    c: FloatArray, c0: int, width: int, u: FloatArray, u0: int, v: FloatArray, v0: int, m: int, p: int, b: int, rows: int
 ) -> None:
-    """c[i, j] -= sum_k sign_k u[k, o+i] u[k, o+j] for i < rows, i <= j < b, in tiles of 128 columns."""
+    """c[i, j] -= sum_k v[k, i] u[k, j] for i < rows, i <= j < b: the one loop where the time goes.
+
+    c starts at c0 with rows of length `width`; u at u0 and v at v0 with p rows of length m. Two rows of c and four of u
+    are combined at a time, in tiles of 128 columns that stay in the first-level cache.
+    """
     for j0 in range(0, b, 128):
         j1 = min(j0 + 128, b)
         top = min(j1, rows)
@@ -263,37 +273,43 @@ def _update(
         while i + 1 < top:
             js = max(i, j0)
             n = j1 - js
-            c0, c1 = c[i, js:j1], c[i + 1, js:j1]  # one entry left of row i+1's diagonal is written, never read
+            at = c0 + i * width + js
+            # one entry left of row i+1's diagonal is written too, and never read
+            ca, cb = c[at : at + n], c[at + width : at + width + n]
             k = 0
             while k + 3 < p:
-                s0, s1, s2, s3 = sign[index[k]], sign[index[k + 1]], sign[index[k + 2]], sign[index[k + 3]]
-                a0, a1, a2, a3 = s0 * u[k, o + i], s1 * u[k + 1, o + i], s2 * u[k + 2, o + i], s3 * u[k + 3, o + i]
-                q = o + i + 1
-                e0, e1, e2, e3 = s0 * u[k, q], s1 * u[k + 1, q], s2 * u[k + 2, q], s3 * u[k + 3, q]
-                u0, u1 = u[k, o + js : o + j1], u[k + 1, o + js : o + j1]
-                u2, u3 = u[k + 2, o + js : o + j1], u[k + 3, o + js : o + j1]
+                q = v0 + k * m + i
+                a0, e0, a1, e1 = v[q], v[q + 1], v[q + m], v[q + m + 1]
+                a2, e2, a3, e3 = v[q + 2 * m], v[q + 2 * m + 1], v[q + 3 * m], v[q + 3 * m + 1]
+                q = u0 + k * m + js
+                r0, r1 = u[q : q + n], u[q + m : q + m + n]
+                r2, r3 = u[q + 2 * m : q + 2 * m + n], u[q + 3 * m : q + 3 * m + n]
                 for j in range(n):
-                    x0, x1, x2, x3 = u0[j], u1[j], u2[j], u3[j]
-                    c0[j] -= a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
-                    c1[j] -= e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
+                    x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]
+                    ca[j] -= a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
+                    cb[j] -= e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
                 k += 4
             while k < p:
-                s0 = sign[index[k]]
-                a0, e0 = s0 * u[k, o + i], s0 * u[k, o + i + 1]
-                u0 = u[k, o + js : o + j1]
+                q = v0 + k * m + i
+                a0, e0 = v[q], v[q + 1]
+                q = u0 + k * m + js
+                r0 = u[q : q + n]
                 for j in range(n):
-                    c0[j] -= a0 * u0[j]
-                    c1[j] -= e0 * u0[j]
+                    ca[j] -= a0 * r0[j]
+                    cb[j] -= e0 * r0[j]
                 k += 1
             i += 2
         if i < top:
             js = max(i, j0)
-            c0 = c[i, js:j1]
+            n = j1 - js
+            at = c0 + i * width + js
+            ca = c[at : at + n]
             for k in range(p):
-                a0 = sign[index[k]] * u[k, o + i]
-                u0 = u[k, o + js : o + j1]
-                for j in range(j1 - js):
-                    c0[j] -= a0 * u0[j]
+                a0 = v[v0 + k * m + i]
+                q = u0 + k * m + js
+                r0 = u[q : q + n]
+                for j in range(n):
+                    ca[j] -= a0 * r0[j]
 
 
 @kernel

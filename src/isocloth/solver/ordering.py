@@ -37,7 +37,11 @@ def dissect(graph: sp.csr_matrix, points: FloatArray, weights: IntArray, *, leaf
     parent: list[int] = []
 
     def append(group: IntArray, children: list[int]) -> list[int]:
-        groups.append(np.asarray(group, dtype=np.int64))
+        # along the cut: what a piece of the cloth touches of it is then contiguous, and is added in long runs
+        centred = points[group] - points[group].mean(axis=0)
+        _, axes = np.linalg.eigh(centred.T @ centred)
+        group = np.asarray(group, dtype=np.int64)
+        groups.append(group[np.lexsort((group, np.round(centred @ axes[:, -1], 9)))])
         parent.append(-1)
         for child in children:
             parent[child] = len(groups) - 1
