@@ -97,11 +97,9 @@ def description(nodes: int) -> str:
     for i, (point, mass) in enumerate(zip(mesh.vertices, masses, strict=True)):
         axes = ("1 0 0",) if i in held else ("1 0 0", "0 1 0", "0 0 1")
         joints = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in axes)
-        inertia = 'diaginertia="1e-9 1e-9 1e-9"'
-        bodies.append(
-            f'<body name="n{i}" pos="{_numbers(point)}"><inertial pos="0 0 0" mass="{HEAVY if i in held else mass:.12g}" '
-            f"{inertia}/>{joints}</body>"
-        )
+        weight = HEAVY if i in held else mass
+        inertial = f'<inertial pos="0 0 0" mass="{weight:.12g}" diaginertia="1e-9 1e-9 1e-9"/>'
+        bodies.append(f'<body name="n{i}" pos="{_numbers(point)}">{inertial}{joints}</body>')
     return f"""<mujoco>
       <option timestep="{TIMESTEP}" gravity="0 0 -{GRAVITY}" integrator="discrete" solver="Newton"
         iterations="{ITERATIONS}" tolerance="1e-8"/>

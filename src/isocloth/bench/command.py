@@ -1,0 +1,130 @@
+"""`isocloth bench`: options, and the order in which things are measured."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from isocloth.bench import peer, tables
+from isocloth.bench.accuracy import free_swing, swing_kept
+from isocloth.bench.machine import machine
+from isocloth.bench.phases import growth, phases
+from isocloth.bench.race import race
+from isocloth.bench.startup import startup
+from isocloth.bench.swing import TIMESTEP, simulation
+from isocloth.files import atomic_path
+
+SIZES = (9, 17, 33, 65, 100)
+#: the rival is not run on larger cloths, nor is isocloth for longer than LARGE_SECONDS
+LARGEST_FULL = 33
+LARGE_SECONDS = 2.0
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the benchmark; print its tables on standard output, its progress on standard error."""
+    args = _arguments(argv)
+    quick = args.quick
+    with_peer = not args.no_peer
+    if with_peer and peer.version() is None:
+        print(f"{peer.NAME} is not installed: only isocloth is measured. To compare: {peer.INSTALL}")
+        with_peer = False
+    results: dict[str, Any] = {"machine": machine(), "options": {k: v for k, v in vars(args).items() if k != "json"}}
+    _print(tables.machine_text(results["machine"]))
+    with threadpool_limits(limits=1):
+        simulation(5).step()  # compiles, or loads what is compiled, before any clock runs
+        races = [
+            race(
+                nodes, args.seconds if nodes <= LARGEST_FULL else min(args.seconds, LARGE_SECONDS), args.repeat,
+                with_peer=with_peer and nodes <= LARGEST_FULL, say=_say,
+            )
+            for nodes in args.sizes
+        ]  # fmt: skip
+        _print(tables.speed_text(races), tables.steps_text(races), tables.quality_text(races))
+        _say("phases")
+        parts = [phases(nodes, steps=_phase_steps(nodes, quick)) for nodes in args.sizes]
+        _print(tables.phases_text(parts))
+        _say("start of a fresh process")
+        start = startup(1 if quick else 3)
+        _print(tables.startup_text(start, races))
+        small = min(args.sizes)
+        _say("swing kept")
+        kept = swing_kept(small, args.seconds, limit_timestep=TIMESTEP / (2 if quick else 8))
+        _print(tables.kept_text(kept))
+        _say("energy of a free swing")
+        free = free_swing(small, 1.0 if quick else 10.0, small_timestep=TIMESTEP / (2 if quick else 8))
+        _print(tables.free_text(free, small))
+    results["races"] = [asdict(r) for r in races]
+    results["phases"] = [asdict(p) for p in parts]
+    if len(parts) > 1:
+        results["growth"] = {
+            name: growth(args.sizes, [getattr(p, name) for p in parts])
+            for name in ("step", "assembly", "factorisation", "triangular", "flops", "memory")
+        }
+    results["startup"], results["swing_kept"] = asdict(start), asdict(kept)
+    results["free_swing"] = [asdict(f) for f in free]
+    if args.json:
+        with atomic_path(Path(args.json)) as temporary:
+            Path(temporary).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
+    return 0
+
+
+def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="isocloth bench",
+        description=f"Time isocloth on a shaken cloth, beside {peer.NAME} in the same run, and check what it keeps.",
+    )
+    parser.add_argument("--sizes", type=_sizes, help="nodes per side, e.g. 9,17,33 (default 9,17,33,65,100)")
+    parser.add_argument("--seconds", type=_positive, help="simulated seconds of the swing (default 14; large cloths 2)")
+    parser.add_argument("--repeat", type=int, help="runs of each simulator, of which the best counts (default 3)")
+    parser.add_argument("--quick", action="store_true", help="a smoke test: 9x9, 1 s, one run; its times mean little")
+    parser.add_argument("--no-peer", action="store_true", help=f"leave {peer.NAME} out")
+    parser.add_argument("--json", metavar="FILE", help="write every number to a file, too")
+    args = parser.parse_args(argv)
+    args.sizes = args.sizes or ((9,) if args.quick else SIZES)
+    args.seconds = args.seconds or (1.0 if args.quick else 14.0)
+    args.repeat = (1 if args.quick else 3) if args.repeat is None else args.repeat
+    if args.repeat < 1:
+        parser.error(f"--repeat {args.repeat}: expected at least 1")
+    if args.seconds < 2 * TIMESTEP:
+        parser.error(f"--seconds {args.seconds:g}: expected at least two time steps, {2 * TIMESTEP:g}")
+    return args
+
+
+def _sizes(text: str) -> tuple[int, ...]:
+    try:
+        sizes = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected whole numbers, e.g. 9,17,33") from None
+    if min(sizes) < 3 or len(set(sizes)) < len(sizes):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected different sizes of at least 3 nodes per side")
+    return sizes
+
+
+def _positive(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = float("nan")
+    if not 0.0 < value < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a positive number of seconds")
+    return value
+
+
+def _phase_steps(nodes: int, quick: bool) -> int:
+    return 30 if quick else max(20, min(600, 600 * LARGEST_FULL**2 // (4 * nodes**2)))
+
+
+def _print(*texts: str) -> None:
+    for text in texts:
+        print(text, flush=True)
+
+
+def _say(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)

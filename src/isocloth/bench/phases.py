@@ -1,0 +1,163 @@
+"""Where a step's time goes, and how it grows with the cloth.
+
+The compiled kernels of a step are called again, many times each from inside compiled code, on states recorded along a
+swing. What they do not explain is the rest of the solve and the interpreter.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from isocloth.bench.swing import simulation
+from isocloth.compiled import kernel
+from isocloth.problem import StepProblem
+from isocloth.solver import Newton, Outcome, Solver
+from isocloth.solver.cholesky import Fronts, factorise, solve_in_place
+from isocloth.solver.system import Assembly, assemble
+from isocloth.terms.rows import RowArrays, evaluate
+from isocloth.typing import BoolArray, FloatArray
+
+#: s of computing that one timing of one kernel is allowed
+PATIENCE = 0.02
+
+
+@dataclass
+class Phases:
+    """Time of one average step by phase, in microseconds, and the size of the factor."""
+
+    nodes: int  # per side
+    step: float  # the whole step
+    rows: float  # evaluation of the rows, all evaluations of the step
+    assembly: float
+    factorisation: float
+    triangular: float  # triangular solves
+    rest_of_solve: float  # what else the solver does, the call included
+    outside: float  # the interpreter: everything around the solver
+    solves: float  # per step
+    flops: int  # per factorisation
+    gigaflops: float  # per second of factorisation
+    memory: int  # of the factor, bytes
+
+
+class _Watch:
+    """A solver that counts its own time."""
+
+    def __init__(self, solver: Solver) -> None:
+        self.solver, self.name = solver, solver.name
+        self.seconds: list[float] = []
+        self.solves = 0
+        self.step: StepProblem | None = None
+        self.multipliers = np.empty(0)
+
+    def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
+        begin = time.perf_counter()
+        outcome = self.solver.solve(step, multipliers, first=first)
+        self.seconds.append(time.perf_counter() - begin)
+        self.solves += outcome.iterations
+        self.step, self.multipliers = step, outcome.multipliers
+        return outcome
+
+
+def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
+    """Time the phases on a swing of `steps` steps, the kernels at `samples` states of it."""
+    sim = simulation(nodes)
+    solver = sim.solver
+    assert isinstance(solver, Newton)
+    sim.step()
+    watch = _Watch(solver)
+    sim.solver = watch
+    whole, kernels = [], []
+    for k in range(steps):
+        begin = time.perf_counter()
+        sim.step()
+        whole.append(time.perf_counter() - begin)
+        if (k + 1) * samples // steps > k * samples // steps:
+            assert watch.step is not None
+            kernels.append(_kernels(solver, sim.problem.rows.arrays, sim.problem.area, watch, sim.positions))
+    solves = watch.solves / steps
+    each = np.median(np.array(kernels), axis=0)
+    # every solve is followed by an evaluation of the rows, and one precedes the first
+    rows, assembly, factor, triangular = each * np.array([1.0 + solves, solves, solves, solves])
+    step, solve = np.median(whole), np.median(watch.seconds)
+    own = solver.system.factor
+    return Phases(
+        nodes=nodes,
+        step=1e6 * float(step),
+        rows=1e6 * float(rows),
+        assembly=1e6 * float(assembly),
+        factorisation=1e6 * float(factor),
+        triangular=1e6 * float(triangular),
+        rest_of_solve=1e6 * float(solve - rows - assembly - factor - triangular),
+        outside=1e6 * float(step - solve),
+        solves=solves,
+        flops=own.flops,
+        gigaflops=1e-9 * own.flops / float(each[2]),
+        memory=own.memory,
+    )
+
+
+def _kernels(
+    solver: Newton, rows: RowArrays, area: FloatArray, watch: _Watch, y: FloatArray
+) -> tuple[float, float, float, float]:
+    """Seconds of one evaluation, assembly, factorisation and pair of triangular solves at a state."""
+    s, f, step = solver.system.assembly, solver.system.factor.fronts, watch.step
+    assert step is not None
+    y = y.copy()
+    values, jacobian = np.zeros(len(rows.rest)), np.zeros((len(rows.nodes), 3))
+    fixed = (s, f, rows, jacobian, watch.multipliers, area, step.mass_factor, step.bending_factor, step.held)
+    load, x = np.sin(np.arange(float(solver.system.scalars))), np.zeros(solver.system.scalars)
+    evaluation = _per_call(lambda count: _evaluations(count, rows, y, values, jacobian))
+    assembly = _per_call(lambda count: _factorisations(count, False, *fixed))
+    both = _per_call(lambda count: _factorisations(count, True, *fixed))
+    triangular = _per_call(lambda count: _solves(count, f, load, x))
+    return evaluation, assembly, max(both - assembly, 0.0), triangular
+
+
+def _per_call(run: Callable[[int], None]) -> float:
+    """Seconds per call of a kernel that `run` repeats as often as asked; the fastest of three."""
+    run(1)
+    begin = time.perf_counter()
+    run(1)
+    count = max(1, int(PATIENCE / 3 / max(time.perf_counter() - begin, 1e-7)))
+    best = float("inf")
+    for _ in range(3):
+        begin = time.perf_counter()
+        run(count)
+        best = min(best, time.perf_counter() - begin)
+    return best / count
+
+
+@kernel
+def _evaluations(count: int, rows: RowArrays, y: FloatArray, values: FloatArray, jacobian: FloatArray) -> None:
+    for _ in range(count):
+        evaluate(rows, y, values, jacobian)
+
+
+@kernel
+def _factorisations(
+    count: int, with_factor: bool, s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray,
+    multiplier: FloatArray, area: FloatArray, mass_factor: float, bending_factor: float, held: BoolArray,
+) -> None:  # fmt: skip
+    # a factorisation overwrites the matrix, so each one needs an assembly before
+    for _ in range(count):
+        assemble(s, f, rows, jacobian, multiplier, area, mass_factor, bending_factor, held)
+        if with_factor:
+            factorise(f)
+
+
+@kernel
+def _solves(count: int, f: Fronts, load: FloatArray, x: FloatArray) -> None:
+    for _ in range(count):
+        x[:] = load
+        solve_in_place(f, x)
+
+
+def growth(sizes: Sequence[int], values: Sequence[float]) -> float:
+    """Exponent p of values ~ (nodes of the cloth)^p: slope of the line of least squares in log-log."""
+    if len(sizes) < 2:
+        return float("nan")
+    return float(np.polyfit(np.log(np.square(np.array(sizes, dtype=float))), np.log(values), 1)[0])
