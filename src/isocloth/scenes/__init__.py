@@ -1,0 +1,18 @@
+"""Scenes: a cloth, its fabric and what holds it, described in a TOML file (see docs/scenes.md)."""
+
+from isocloth.scenes.build import build, cloth_mesh
+from isocloth.scenes.load import load_scene
+from isocloth.scenes.model import Cloth, GraspPlan, Scene, Settings
+from isocloth.scenes.shipped import find_scene, shipped_scenes
+
+__all__ = [
+    "Cloth",
+    "GraspPlan",
+    "Scene",
+    "Settings",
+    "build",
+    "cloth_mesh",
+    "find_scene",
+    "load_scene",
+    "shipped_scenes",
+]

@@ -1,0 +1,150 @@
+"""From a scene to a simulation that is ready to run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from isocloth import meshes
+from isocloth.meshes import Mesh
+from isocloth.scenes.model import Cloth, GraspPlan, Scene
+from isocloth.scenes.motions import Follow
+from isocloth.scenes.places import find_place
+from isocloth.scenes.problems import Problems
+from isocloth.scenes.scheduled import ScheduledSimulation
+from isocloth.scenes.table import LARGEST
+from isocloth.simulation import Simulation
+from isocloth.typing import FloatArray, IntArray
+
+GENERATORS: dict[str, Callable[..., Mesh]] = {
+    "rectangle": meshes.rectangle,
+    "irregular_rectangle": meshes.irregular_rectangle,
+    "ring": meshes.ring,
+    "tank_top": meshes.tank_top,
+    "shorts": meshes.shorts,
+}
+SEEDED = ("irregular_rectangle", "tank_top", "shorts")
+
+#: a path may start this far from where its nodes are, relative to the size of the cloth
+FARTHEST_START = 0.05
+
+
+def build(scene: Scene) -> Simulation:
+    """The simulation of a scene, with its grasps in place and their releases planned."""
+    mesh = cloth_mesh(scene)
+    settings = scene.settings
+    sim = ScheduledSimulation(
+        _noisy(mesh, scene.cloth),
+        scene.fabric,
+        rest=mesh,
+        timestep=settings.timestep,
+        gravity=settings.gravity,
+        integrator=settings.integrator,
+        solver=settings.solver,
+        discretisation=settings.discretisation,
+        bending_model=settings.bending_model,
+    )
+    problems = Problems(scene.source)
+    for i, plan in enumerate(scene.grasps):
+        try:
+            _hold(sim, plan, mesh)
+        except ValueError as error:
+            problems.add(f"grasp[{i}]", str(error))
+    problems.raise_if_any()
+    return sim
+
+
+def cloth_mesh(scene: Scene) -> Mesh:
+    """The rest shape of the cloth of a scene, where the scene places it."""
+    cloth = scene.cloth
+    problems = Problems(scene.source)
+    try:
+        mesh = _load(cloth) if cloth.shape == "file" else _generate(cloth)
+    except (ValueError, TypeError, OSError) as error:
+        problems.add("cloth.path" if cloth.shape == "file" else "cloth", str(error))
+        problems.raise_if_any()
+        raise
+    size = float(np.ptp(mesh.vertices, axis=0).max())
+    if size > LARGEST:
+        problems.add(
+            "cloth.scale",
+            f"the mesh is {size:g} m large; is its unit mm or cm? Then write scale = 0.001 or 0.01",
+        )
+        problems.raise_if_any()
+    rotation = Rotation.from_rotvec(cloth.rotation, degrees=True).as_matrix()
+    return mesh.transformed(rotation, cloth.position)
+
+
+def _generate(cloth: Cloth) -> Mesh:
+    options: dict[str, Any] = dict(cloth.sizes)
+    if cloth.shape in SEEDED:
+        options["seed"] = cloth.seed
+    return GENERATORS[cloth.shape](**options)
+
+
+def _load(cloth: Cloth) -> Mesh:
+    if cloth.file is None:
+        raise ValueError("is missing; give the path of a mesh file")
+    mesh = Mesh.load(cloth.file)
+    return mesh if cloth.scale == 1.0 else mesh.with_vertices(cloth.scale * mesh.vertices)
+
+
+def _noisy(mesh: Mesh, cloth: Cloth) -> Mesh:
+    """The cloth where it starts: its rest shape, shaken along the normals."""
+    if cloth.noise == 0.0:
+        return mesh
+    heights = cloth.noise * np.random.default_rng(cloth.seed).standard_normal(mesh.n_vertices)
+    return mesh.with_vertices(mesh.vertices + heights[:, None] * mesh.vertex_normals)
+
+
+def _hold(sim: ScheduledSimulation, plan: GraspPlan, mesh: Mesh) -> None:
+    nodes = held_nodes(plan, mesh)
+    start: FloatArray = sim.positions[nodes].copy()
+    if isinstance(plan.motion, Follow):
+        _check_follow(plan.motion, start, float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))))
+    grasp = sim.grasp(nodes, plan.motion.path(start))
+    if plan.release is not None:
+        sim.release_at(plan.release, grasp)
+
+
+def held_nodes(plan: GraspPlan, mesh: Mesh) -> IntArray:
+    """Nodes that a grasp holds, each once, in the order in which the scene names them."""
+    if plan.nodes:
+        return np.array(plan.nodes, dtype=np.int64)
+    if plan.where:
+        found = [find_place(name, mesh) for name in plan.where]
+    elif plan.radius > 0.0:
+        found = [_around(np.array(point), plan.radius, mesh) for point in plan.at]
+    else:
+        found = [np.array([mesh.nearest(point)]) for point in plan.at]
+    nodes = np.concatenate(found)
+    _, first = np.unique(nodes, return_index=True)
+    return nodes[np.sort(first)]
+
+
+def _around(point: FloatArray, radius: float, mesh: Mesh) -> IntArray:
+    near = np.flatnonzero(np.linalg.norm(mesh.vertices - point, axis=1) <= radius)
+    if len(near) == 0:
+        gap = float(np.linalg.norm(mesh.vertices - point, axis=1).min())
+        raise ValueError(
+            f"no node lies within radius = {radius:g} m of {point.tolist()}; the nearest is {gap:.3g} m away"
+        )
+    return near
+
+
+def _check_follow(motion: Follow, start: FloatArray, size: float) -> None:
+    count = motion.positions.shape[1]
+    if count not in (1, len(start)):
+        raise ValueError(
+            f"the path has {count} points per time, but {len(start)} nodes are held; give one (their centre) or "
+            f"{len(start)}"
+        )
+    gap = float(np.linalg.norm(motion.points(start)[0] - start, axis=1).max())
+    if gap > FARTHEST_START * size:
+        raise ValueError(
+            f"the path starts {gap:.3g} m away from where the held nodes are, and they would jump; start it at "
+            f"{np.round(start.mean(axis=0), 4).tolist()}, or write relative = true"
+        )

@@ -1,0 +1,90 @@
+"""Reading a scene file. All problems of a file are listed at once."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from isocloth.errors import SceneError
+from isocloth.scenes.model import Scene
+from isocloth.scenes.problems import Problems
+from isocloth.scenes.read_cloth import read_cloth
+from isocloth.scenes.read_fabric import read_fabric
+from isocloth.scenes.read_grasp import read_grasp
+from isocloth.scenes.read_settings import read_settings
+from isocloth.scenes.table import Table
+
+
+def load_scene(path: str | os.PathLike[str]) -> Scene:
+    """Read a scene file (TOML); `SceneError` lists what is wrong with it."""
+    source = Path(path)
+    return read_scene(_parse(source), source)
+
+
+def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
+    """A scene from the tables of a file; relative paths in it start from the folder of `source`."""
+    problems = Problems(source)
+    folder = source.parent if source else Path()
+    top = Table(data, "", problems)
+    settings = read_settings(_table(top, "simulation", required=True))
+    scene = Scene(
+        title=top.text("title", ""),
+        cloth=read_cloth(_table(top, "cloth", required=True), folder),
+        fabric=read_fabric(_table(top, "fabric")),
+        settings=settings,
+        grasps=tuple(
+            read_grasp(Table(entry, f"grasp[{i}]", problems), folder, settings.timestep)
+            for i, entry in enumerate(_entries(top))
+        ),
+        source=source,
+    )
+    top.close()
+    problems.raise_if_any()
+    return scene
+
+
+def _parse(source: Path) -> dict[str, Any]:
+    if not source.is_file():
+        what = "is a folder" if source.is_dir() else "does not exist"
+        raise FileNotFoundError(f"scene file {str(source)!r} {what}; check the path")
+    try:
+        return tomllib.loads(source.read_bytes().decode("utf-8-sig").replace("\r\n", "\n"))
+    except tomllib.TOMLDecodeError as error:
+        raise SceneError(f"{source}: this is no valid TOML: {error}; see docs/scenes.md for examples") from None
+    except UnicodeDecodeError as error:
+        raise SceneError(f"{source}: this is no UTF-8 text ({error.reason} at byte {error.start})") from None
+    except (RecursionError, ValueError) as error:  # absurd nesting, or a number of thousands of digits
+        raise SceneError(f"{source}: this TOML cannot be read: {error}") from None
+
+
+def _table(top: Table, name: str, required: bool = False) -> Table:
+    value = top.take(name)
+    if isinstance(value, dict):
+        return Table(value, name, top.problems)
+    if value is not None:
+        top.complain(name, f"expected a table that starts with [{name}]")
+    elif required:
+        top.complain(name, f"is missing; add a table that starts with [{name}]")
+    return _Absent({}, name, top.problems)
+
+
+class _Absent(Table):
+    """A table that is not there. That has been said once: its required fields are not complained about."""
+
+    def complain(self, key: str, message: str) -> None:
+        pass
+
+
+def _entries(top: Table) -> list[dict[str, Any]]:
+    value = top.take("grasp")
+    if value is None:
+        return []
+    if isinstance(value, dict):
+        top.complain("grasp", "expected [[grasp]] with double brackets, as there may be several")
+        return []
+    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
+        top.complain("grasp", "expected tables that start with [[grasp]]")
+        return []
+    return value

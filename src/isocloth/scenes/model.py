@@ -1,0 +1,74 @@
+"""What a scene file says, as plain data. Lengths in m, times in s."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from isocloth.fabric import Fabric
+from isocloth.scenes.motions import Hold, Motion
+
+Vector = tuple[float, float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cloth:
+    """Which mesh, and where it starts.
+
+    shape: name of the generator, or "file". sizes: its arguments. file, scale: the mesh file and the factor
+    from its unit to m. position: translation, applied after the rotation. rotation: rotation vector (axis
+    times angle), degrees. noise: standard deviation along the normal, m. seed: of the mesh and of the noise.
+    """
+
+    shape: str
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    file: Path | None = None
+    scale: float = 1.0
+    position: Vector = (0.0, 0.0, 0.0)
+    rotation: Vector = (0.0, 0.0, 0.0)
+    noise: float = 0.0
+    seed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How long and how it is simulated. every: time between frames; None = each step."""
+
+    duration: float
+    timestep: float = 0.01
+    every: float | None = None
+    gravity: float = 9.81
+    integrator: str = "bdf2"
+    solver: str = "newton"
+    discretisation: str | None = None
+    bending_model: str = "hessian"
+
+
+@dataclass(frozen=True, kw_only=True)
+class GraspPlan:
+    """What is held, how it moves, and when it is let go.
+
+    One of these names the nodes: nodes, indices; at, points whose nearest nodes are held, or all nodes
+    within `radius` of them; where, names of places such as "top corners".
+    """
+
+    nodes: tuple[int, ...] = ()
+    at: tuple[Vector, ...] = ()
+    radius: float = 0.0
+    where: tuple[str, ...] = ()
+    motion: Motion = field(default_factory=Hold)
+    release: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scene:
+    """A whole scene. source: the file it was read from, which error messages name."""
+
+    cloth: Cloth
+    settings: Settings
+    fabric: Fabric = field(default_factory=Fabric)
+    grasps: tuple[GraspPlan, ...] = ()
+    title: str = ""
+    source: Path | None = None

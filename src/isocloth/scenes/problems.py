@@ -1,0 +1,51 @@
+"""What is wrong with a scene, gathered so that one message lists everything."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from isocloth.errors import SceneError
+
+LONGEST_VALUE = 60
+
+
+class Problems:
+    """Messages about one scene file."""
+
+    def __init__(self, source: Path | None) -> None:
+        self.source = source
+        self.messages: list[str] = []
+
+    def add(self, field: str, message: str) -> None:
+        """Note what is wrong with a field such as "grasp[1].frequency"."""
+        self.messages.append(f"{field}{message}" if message.startswith(" ") else f"{field}: {message}")
+
+    def raise_if_any(self) -> None:
+        """SceneError with every message, if there is one."""
+        if not self.messages:
+            return
+        where = str(self.source) if self.source else "scene"
+        if len(self.messages) == 1:
+            raise SceneError(f"{where}: {self.messages[0]}")
+        raise SceneError(f"{where}: {len(self.messages)} problems\n  " + "\n  ".join(self.messages))
+
+
+def shown(value: Any) -> str:
+    """A value from the file, short enough for a message."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # an integer of thousands of digits has no repr
+        text = f"a very large {type(value).__name__}"
+    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 4] + " ..."
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A question, "did you mean ...?", for a misspelt name, or a list of the known ones."""
+    choices = list(known)
+    close = difflib.get_close_matches(name.lower(), choices, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"known are {', '.join(choices)}"

@@ -1,0 +1,56 @@
+"""The [simulation] table."""
+
+from __future__ import annotations
+
+from isocloth.scenes.model import Settings
+from isocloth.scenes.table import Table
+from isocloth.simulation.integrators import INTEGRATORS
+from isocloth.simulation.simulation import LONGEST_TIMESTEP
+from isocloth.solver import SOLVERS
+from isocloth.terms.bending import MODELS
+from isocloth.terms.isometry import DISCRETISATIONS
+
+MOST_STEPS = 10_000_000
+
+
+def read_settings(table: Table) -> Settings:
+    """How long and how the scene is simulated."""
+    timestep = table.number(
+        "timestep", 0.01, unit="s", above=0.0, most=LONGEST_TIMESTEP, hint="in seconds, not milliseconds"
+    )
+    duration = table.number("duration", unit="s", above=0.0)
+    every = table.number("every", unit="s", above=0.0) if table.has("every") else None
+    table.take("every")
+    settings = Settings(
+        duration=duration,
+        timestep=timestep,
+        every=every,
+        gravity=table.number(
+            "gravity", 9.81, unit="m/s^2", least=0.0, hint="gravity pulls along -z, write 9.81 and not -9.81"
+        ),
+        integrator=table.choice("integrator", tuple(INTEGRATORS), "bdf2"),
+        solver=table.choice("solver", SOLVERS, "newton"),
+        discretisation=table.choice("discretisation", DISCRETISATIONS, "net") or None
+        if table.has("discretisation")
+        else None,
+        bending_model=table.choice("bending_model", MODELS, "hessian"),
+    )
+    table.take("discretisation")
+    if duration < timestep / 2:
+        table.complain("duration", f"is shorter than one timestep of {timestep:g} s")
+    if duration / timestep > MOST_STEPS:
+        table.complain("duration", f"is {duration / timestep:.3g} steps of {timestep:g} s; is it in seconds?")
+    if every is not None:
+        check_every(table, every, timestep)
+    table.close()
+    return settings
+
+
+def check_every(table: Table, every: float, timestep: float) -> None:
+    """Frames fall on steps, so the time between them is a multiple of the timestep."""
+    ratio = every / timestep
+    if ratio > MOST_STEPS:
+        table.complain("every", "is longer than any run")
+    elif ratio == ratio and (round(ratio) < 1 or abs(round(ratio) - ratio) > 1e-6 * ratio):
+        better = max(1, round(ratio)) * timestep
+        table.complain("every", f"is no multiple of the timestep, {timestep:g} s; {better:g} would be")
