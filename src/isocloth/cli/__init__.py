@@ -1,0 +1,5 @@
+"""The command `isocloth`."""
+
+from isocloth.cli.main import main
+
+__all__ = ["main"]

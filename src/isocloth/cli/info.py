@@ -1,0 +1,104 @@
+"""`isocloth info`: the installation, or what a file holds."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import os
+import platform
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+
+import isocloth
+from isocloth.cli.columns import columns
+from isocloth.cli.summary import certificate
+from isocloth.meshes import Mesh
+from isocloth.meshes.files import EXTENSIONS
+from isocloth.scenes import build, cloth_mesh, find_scene, load_scene, shipped_scenes
+from isocloth.trajectory import SUFFIXES, Trajectory
+
+
+def info(options: argparse.Namespace) -> int:
+    """Print what there is to know."""
+    print(installation() if options.file is None else contents(options.file))
+    return 0
+
+
+def installation() -> str:
+    """Versions, cores, folders and what is at hand."""
+    libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba", "h5py"))
+    extras = {"video": "imageio_ffmpeg", "bench": "mujoco"}
+    found = [f"{name} {'yes' if importlib.util.find_spec(module) else 'no'}" for name, module in extras.items()]
+    rows = [
+        ("isocloth", isocloth.__version__),
+        ("python", f"{platform.python_version()} on {platform.system()} {platform.machine()}"),
+        ("libraries", libraries),
+        ("extras", ", ".join(found)),
+        ("cores", str(os.cpu_count())),
+        ("compiled kernels", str(cache_folder())),
+        ("fabrics", ", ".join(isocloth.fabrics)),
+        ("scenes", ", ".join(shipped_scenes())),
+    ]
+    return columns(rows)
+
+
+def cache_folder() -> Path:
+    """Where numba keeps compiled kernels: its own setting, or beside the sources."""
+    return Path(os.environ.get("NUMBA_CACHE_DIR") or Path(isocloth.__file__).parent)
+
+
+def contents(name: str) -> str:
+    """What a scene, mesh or trajectory file holds."""
+    suffix = Path(name).suffix.lower()
+    if suffix in SUFFIXES:
+        return _trajectory(name)
+    if suffix in EXTENSIONS:
+        return columns(_mesh_rows(Mesh.load(name)), Path(name).name)
+    if suffix in ("", ".toml"):
+        return _scene(find_scene(name))
+    known = ", ".join((".toml", *EXTENSIONS, *SUFFIXES))
+    raise ValueError(f"{name!r} is no scene, mesh or trajectory file; expected one of {known}")
+
+
+def _trajectory(name: str) -> str:
+    trajectory = Trajectory.load(name)
+    kept = [(key, str(value)) for key, value in trajectory.metadata.items() if key != "fabric"]
+    fabric = trajectory.metadata.get("fabric") or {}
+    made = ", ".join(f"{key} {value:g}" for key, value in fabric.items() if isinstance(value, float))
+    cloth = f"{len(trajectory.rest)} nodes, {len(trajectory.faces)} elements"
+    rows = [("cloth", cloth), *certificate(trajectory), *kept, ("fabric", made)]
+    return columns(rows, Path(name).name)
+
+
+def _mesh_rows(mesh: Mesh) -> list[tuple[str, str]]:
+    low, high = mesh.bounds
+    size = " x ".join(f"{length:.4g}" for length in np.round(high - low, 6))
+    lengths = mesh.edge_lengths
+    return [
+        ("nodes", str(mesh.n_vertices)),
+        ("elements", f"{mesh.n_faces} {mesh.element}s"),
+        ("size", f"{size} m"),
+        ("area", f"{mesh.area:.6g} m^2"),
+        ("edges", f"{lengths.min():.4g} to {lengths.max():.4g} m"),
+        ("boundary loops", ", ".join(str(len(loop)) for loop in mesh.boundary_loops) + " nodes"),
+        ("corners", ", ".join(map(str, mesh.corners)) or "none"),
+    ]
+
+
+def _scene(file: Path) -> str:
+    scene = load_scene(file)
+    mesh, sim, settings = cloth_mesh(scene), build(scene), scene.settings
+    weight = scene.fabric.weight_density * mesh.area * settings.gravity
+    rows = [
+        *_mesh_rows(mesh),
+        ("weight", f"{weight:.3g} N"),
+        ("duration", f"{settings.duration:g} s in steps of {settings.timestep:g} s"),
+        ("method", f"{settings.integrator}, {settings.solver}"),
+    ]
+    for i, (plan, grasp) in enumerate(zip(scene.grasps, sim.grasps, strict=True)):
+        until = "" if plan.release is None else f", released at {plan.release:g} s"
+        held = ", ".join(map(str, grasp.nodes[:8])) + (", ..." if len(grasp.nodes) > 8 else "")
+        rows.append((f"grasp[{i}]", f"{type(plan.motion).__name__.lower()} of nodes {held}{until}"))
+    return columns(rows, scene.title or file.name)

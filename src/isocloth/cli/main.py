@@ -1,0 +1,50 @@
+"""Which subcommand, and what happens to its errors."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from isocloth.cli.parser import make_parser
+from isocloth.cli.passed_on import PASSED_ON
+
+USAGE_ERROR = 2
+INTERRUPTED = 130
+
+#: what a user can mend; anything else is a defect of isocloth and shows its traceback
+MENDABLE = (ValueError, TypeError, KeyError, OSError, ImportError)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; returns the exit code: 0, 2 after an error, 130 after Ctrl-C."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    traceback = "--traceback" in words
+    words = [word for word in words if word != "--traceback"]
+    try:
+        if words and words[0] in PASSED_ON:
+            # these read their own options
+            return PASSED_ON[words[0]](words[1:])
+        options = make_parser().parse_args(words)
+        code: int = options.command(options)
+        return code
+    except SystemExit as stop:  # argparse has printed its message
+        return stop.code if isinstance(stop.code, int) else USAGE_ERROR
+    except KeyboardInterrupt:
+        print("isocloth: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:  # `isocloth info | head`: nobody reads on
+        sys.stderr.close()
+        return 0
+    except MENDABLE as error:
+        if traceback:
+            raise
+        print(f"isocloth: error: {_message(error)}", file=sys.stderr)
+        return USAGE_ERROR
+
+
+def _message(error: BaseException) -> str:
+    if isinstance(error, KeyError) and error.args:  # its str() is a repr, in quotes
+        return str(error.args[0])
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+    return str(error) or type(error).__name__

@@ -1,0 +1,89 @@
+"""The options of every subcommand."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from isocloth import __version__
+from isocloth.cli.demo import demo
+from isocloth.cli.info import info
+from isocloth.cli.render import render
+from isocloth.cli.run import run
+
+EPILOGUE = "Every command takes --help. Errors are short; --traceback shows where they come from."
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of `isocloth`; the chosen subcommand's function is in `options.command`."""
+    parser = argparse.ArgumentParser(
+        prog="isocloth", description="Simulate cloth that does not stretch.", epilog=EPILOGUE
+    )
+    parser.add_argument("--version", action="version", version=f"isocloth {__version__}")
+    commands = parser.add_subparsers(title="commands", metavar="COMMAND", required=True)
+    _run(commands.add_parser("run", help="simulate a scene file"))
+    _render(commands.add_parser("render", help="turn a simulated motion into pictures"))
+    _info(commands.add_parser("info", help="show the installation, or what a file holds"))
+    _demo(commands.add_parser("demo", help="simulate and picture a scene that shows what this is about"))
+    # Listed for --help; they read their own options before this parser is asked.
+    commands.add_parser("bench", help="measure speed (isocloth bench --help)", add_help=False)
+    commands.add_parser("reproduce", help="repeat results of the papers (--list)", add_help=False)
+    return parser
+
+
+def _run(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Simulate a scene. See docs/scenes.md for the format of scene files."
+    parser.add_argument("scene", help="a scene file, or the name of a shipped scene such as swing")
+    parser.add_argument("-o", "--output", help="trajectory file, .h5 or .npz (default: the scene's name, .h5)")
+    parser.add_argument("--duration", type=seconds, help="simulate so many seconds instead of the scene's")
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="continue an interrupted run from its checkpoint")
+    again.add_argument("--restart", action="store_true", help="discard the checkpoint of an interrupted run")
+    parser.add_argument("--quiet", action="store_true", help="print errors and warnings only")
+    parser.add_argument(
+        "--checkpoint-seconds", type=seconds, default=10.0, metavar="S", help="between checkpoints (default: 10)"
+    )
+    parser.set_defaults(command=run)
+
+
+def _render(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Picture a trajectory. The suffix of the output chooses what is made."
+    parser.add_argument("trajectory", help="trajectory file, .h5 or .npz")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        help=".mp4 or .gif (animation), .png (six instants), .html (turn it around)",
+    )
+    parser.add_argument("--width", type=int, default=960, help="pixels (default: 960)")
+    parser.add_argument("--height", type=int, default=720, help="pixels (default: 720)")
+    parser.add_argument("--fps", type=float, default=30.0, help="pictures per second (default: 30)")
+    parser.add_argument("--colour", choices=("cloth", "strain"), default="cloth", help="default: cloth")
+    parser.add_argument("--no-wireframe", dest="wireframe", action="store_false", help="hide the mesh lines")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    parser.set_defaults(command=render)
+
+
+def _info(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Without a file: versions and settings. With one: what it holds."
+    parser.add_argument("file", nargs="?", help="a scene (.toml or a shipped name), mesh or trajectory file")
+    parser.set_defaults(command=info)
+
+
+def _demo(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Simulate the scene `demo` and leave a film, a page, a picture and a table."
+    parser.add_argument("-o", "--output", default="out", help="folder, made if needed (default: out)")
+    parser.add_argument("--duration", type=seconds, help="simulate so many seconds instead of the scene's")
+    parser.add_argument("--quiet", action="store_true", help="print the table only")
+    parser.set_defaults(command=demo)
+
+
+def seconds(text: str) -> float:
+    """A positive finite number; argparse turns the error into its own."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive number of seconds")
+    return value
