@@ -12,5 +12,6 @@ __version__ = "0.1.0"
 
 __all__ = [
     "TIGHT", "ConvergenceError", "ConvergenceWarning", "Fabric", "FabricError", "Grasp", "Mesh", "MeshError",
-    "NewtonOptions", "ProjectionOptions", "Report", "SceneError", "Simulation", "State", "Trajectory", "fabrics", "measure", "meshes",
+    "NewtonOptions", "ProjectionOptions", "Report", "SceneError", "Simulation", "State", "Trajectory", "fabrics",
+    "measure", "meshes",
 ]  # fmt: skip

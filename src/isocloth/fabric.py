@@ -54,7 +54,7 @@ class Fabric:
             object.__setattr__(self, field.name, number)
         if self.density > 20.0:
             raise FabricError(
-                f"density = {self.density} kg/m^2 is heavier than any cloth (denim is 0.3); give it in kg/m^2, not g/m^2"
+                f"density = {self.density} kg/m^2 is heavier than any cloth (denim: 0.3); give kg/m^2, not g/m^2"
             )
 
     @property
@@ -85,7 +85,9 @@ class FabricTable(Mapping[str, Fabric]):
     def __getitem__(self, name: str) -> Fabric:
         key = " ".join(str(name).lower().replace("-", " ").replace("_", " ").split())
         if key not in self._fabrics:
-            raise KeyError(f"fabric {name!r} is unknown; known are {', '.join(self._fabrics)}, or make an ic.Fabric(...)")
+            raise KeyError(
+                f"fabric {name!r} is unknown; known are {', '.join(self._fabrics)}, or make an ic.Fabric(...)"
+            )
         return self._fabrics[key]
 
     def __iter__(self) -> Iterator[str]:

@@ -12,6 +12,8 @@ multipliers lambda_k = w_k C_k its stationary point is A y - b + J^T lambda = 0:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -29,6 +31,14 @@ from isocloth.terms.shear import shear
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
+class Sparse(NamedTuple):
+    """Rows of a sparse matrix, as compiled kernels read them."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
+
+
 @dataclass(frozen=True)
 class Problem:
     """What stays constant during a simulation: the discrete cloth."""
@@ -40,6 +50,12 @@ class Problem:
     fabric: Fabric
     weight: FloatArray  # (n, 3) force of gravity, N
 
+    @cached_property
+    def bending(self) -> Sparse:
+        """K for kernels."""
+        k = self.stiffness
+        return Sparse(k.indptr.astype(np.int64), k.indices.astype(np.int64), k.data.astype(np.float64))
+
     @property
     def n(self) -> int:
         """Number of nodes."""
@@ -47,7 +63,12 @@ class Problem:
 
 
 def build(
-    mesh: Mesh, fabric: Fabric, *, gravity: float, discretisation: str | None = None, bending_model: str = "hessian"
+    mesh: Mesh,
+    fabric: Fabric,
+    *,
+    gravity: float,
+    discretisation: str | None = None,
+    bending_model: str = "hessian",
 ) -> Problem:
     """Discretise a cloth: masses, bending matrix, rows of isometry and, if the fabric can shear, of shear."""
     area = lumped_areas(mesh.vertices, mesh.faces)
@@ -73,35 +94,37 @@ class StepProblem:
 
 
 def step_problem(
-    problem: Problem, h: float, positions: FloatArray, velocities: FloatArray, start: FloatArray, held: BoolArray
+    problem: Problem,
+    h: float,
+    positions: FloatArray,
+    velocities: FloatArray,
+    start: FloatArray,
+    held: BoolArray,
 ) -> StepProblem:
     """The problem of an integrator with v = (y - positions)/h and a = (v - velocities)/h at the end of the step."""
     fabric = problem.fabric
     mass_rate, bending_rate = damping_coefficients(fabric)
     load = problem.weight.copy()
-    k = problem.stiffness
     _add_load(
-        problem.area, k.indptr, k.indices, k.data, fabric.density / h**2, mass_rate / h, bending_rate / h, h,
-        positions, velocities, load,
+        problem.area, problem.bending, fabric.density / h**2, mass_rate / h, bending_rate / h, h, positions, velocities,
+        load,
     )  # fmt: skip
-    return StepProblem(
-        fabric.density / h**2 + mass_rate / h, fabric.bending + bending_rate / h, load, start, held
-    )
+    return StepProblem(fabric.density / h**2 + mass_rate / h, fabric.bending + bending_rate / h, load, start, held)
 
 
 @kernel
 def _add_load(
-    area: FloatArray, indptr: IntArray, indices: IntArray, data: FloatArray, inertia: float, drag: float, creep: float,
-    h: float, x: FloatArray, v: FloatArray, load: FloatArray,
+    area: FloatArray, k: Sparse, inertia: float, drag: float, creep: float, h: float, x: FloatArray, v: FloatArray,
+    load: FloatArray,
 ) -> None:  # fmt: skip
     """load += M (inertia (x + h v) + drag x) + creep K x."""
     for i in range(len(area)):
         for d in range(3):
             load[i, d] += area[i] * (inertia * (x[i, d] + h * v[i, d]) + drag * x[i, d])
         if creep > 0.0:
-            for p in range(indptr[i], indptr[i + 1]):
+            for p in range(k.indptr[i], k.indptr[i + 1]):
                 for d in range(3):
-                    load[i, d] += creep * data[p] * x[indices[p], d]
+                    load[i, d] += creep * k.data[p] * x[k.indices[p], d]
 
 
 def potential_energy(problem: Problem, positions: FloatArray) -> float:

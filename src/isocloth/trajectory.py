@@ -16,6 +16,7 @@ import h5py
 import numpy as np
 
 from isocloth.files import atomic_path
+from isocloth.reports import Reports
 from isocloth.typing import FloatArray, IntArray
 
 FORMAT = "isocloth-trajectory-1"
@@ -33,8 +34,8 @@ class Trajectory:
     positions: (T, n, 3) metres, the vertices of every frame.
     faces: (m, 3) triangles or (m, 4) quadrilaterals, indices of vertices.
     rest: (n, 3) metres, the vertices of the undeformed cloth.
-    reports: name -> (T,) array, the solver's certificate of every frame (`iterations`, `isometry_error`,
-        `converged`, ...). NaN means "not computed for this frame".
+    reports: the solver's certificate of every frame; a mapping name -> (T,) array will do (`iterations`,
+        `isometry_error`, `converged`, ...). NaN means "not computed for this frame".
     velocities: (T, n, 3) metres per second, or None.
     metadata: anything JSON can hold.
     """
@@ -43,7 +44,7 @@ class Trajectory:
     positions: FloatArray
     faces: IntArray
     rest: FloatArray
-    reports: Mapping[str, np.ndarray] = field(default_factory=dict)
+    reports: Reports | Mapping[str, np.ndarray] = field(default_factory=lambda: Reports({}))
     velocities: FloatArray | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
@@ -56,7 +57,8 @@ class Trajectory:
         put(self, "faces", _faces(self.faces, len(self.rest)))
         if self.velocities is not None:
             put(self, "velocities", _floats("velocities", self.velocities, shape))
-        put(self, "reports", {name: _report(name, r, shape[0]) for name, r in self.reports.items()})
+        columns = {name: _report(name, r, shape[0]) for name, r in self.reports.items()}
+        put(self, "reports", Reports(columns))
         put(self, "metadata", json.loads(_json(self.metadata)))
 
     def __len__(self) -> int:
@@ -75,7 +77,7 @@ class Trajectory:
             positions=self.positions[frames],
             faces=self.faces,
             rest=self.rest,
-            reports={name: report[frames] for name, report in self.reports.items()},
+            reports=Reports({name: report[frames] for name, report in self.reports.items()}),
             velocities=None if self.velocities is None else self.velocities[frames],
             metadata=self.metadata,
         )
@@ -144,7 +146,7 @@ class Trajectory:
             return cls(
                 **{name: array for name, array in arrays.items() if not name.startswith(_REPORT)}
                 | {"metadata": json.loads(str(arrays["metadata"]))},
-                reports={n.removeprefix(_REPORT): a for n, a in arrays.items() if n.startswith(_REPORT)},
+                reports=Reports({n.removeprefix(_REPORT): a for n, a in arrays.items() if n.startswith(_REPORT)}),
             )
         except (TypeError, KeyError, ValueError) as error:
             raise ValueError(f"{str(path)!r} holds a damaged trajectory: {error}") from error

@@ -28,4 +28,8 @@ def announce_compilation(patience: float = 1.5) -> Iterator[None]:
 
 
 def _say() -> None:
-    print("isocloth: compiling its kernels for this machine (once; the result is cached) ...", file=sys.stderr, flush=True)
+    print(
+        "isocloth: compiling its kernels for this machine (once; the result is cached) ...",
+        file=sys.stderr,
+        flush=True,
+    )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isocloth.files import atomic_path
+from isocloth.reports import Reports
 from isocloth.simulation.report import RECORDED, Report
 from isocloth.simulation.state import State
 from isocloth.trajectory import Trajectory
@@ -20,6 +21,9 @@ from isocloth.typing import FloatArray
 
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
+
+
+_SUMMED = ("iterations", "substeps")
 
 
 class _Recorder:
@@ -42,8 +46,8 @@ class _Recorder:
             reports = [Report(sim.time, 0, error, True, 0, 0.0, 0.0)]
         for name in RECORDED:
             values = [getattr(r, name) for r in reports]
-            combine: Callable[[Any], Any] = {"iterations": sum, "substeps": sum, "converged": min}.get(name, max)
-            self.reports[name].append(combine(values))
+            worst = min(values) if name == "converged" else max(values)
+            self.reports[name].append(sum(values) if name in _SUMMED else worst)
 
     def trajectory(self, sim: Simulation) -> Trajectory:
         kinds = {"iterations": np.int64, "substeps": np.int64, "converged": np.bool_}
@@ -53,7 +57,7 @@ class _Recorder:
             velocities=np.stack(self.velocities),
             faces=sim.mesh.faces,
             rest=sim.rest.vertices,
-            reports={k: np.array(v, dtype=kinds.get(k, np.float64)) for k, v in self.reports.items()},
+            reports=Reports({k: np.array(v, dtype=kinds.get(k, np.float64)) for k, v in self.reports.items()}),
             metadata={
                 "timestep": sim.timestep, "gravity": sim.gravity, "integrator": sim.integrator,
                 "solver": sim.solver.name, "fabric": {f.name: getattr(sim.fabric, f.name) for f in fields(sim.fabric)},
@@ -137,13 +141,12 @@ def _stride(every: float | None, timestep: float) -> int:
 def _save(sim: Simulation, recorder: _Recorder, path: Path, done: int, total: int, stride: int) -> None:
     state = {f"state_{k}": np.asarray(v) for k, v in sim.state.to_dict().items()}
     frames = {f"report_{k}": np.array(v, dtype=np.float64) for k, v in recorder.reports.items()}
-    with atomic_path(path) as temporary:
-        # an open file keeps NumPy from adding a suffix of its own
-        with open(temporary, "wb") as file:
-            np.savez(
-                file, done=done, total=total, stride=stride, timestep=sim.timestep, times=np.array(recorder.times),
-                positions=np.stack(recorder.positions), velocities=np.stack(recorder.velocities), **state, **frames,
-            )  # type: ignore[arg-type]  # fmt: skip
+    run: dict[str, Any] = {"done": done, "total": total, "stride": stride, "timestep": sim.timestep}
+    run["times"] = np.array(recorder.times)
+    run["positions"], run["velocities"] = np.stack(recorder.positions), np.stack(recorder.velocities)
+    # an open file keeps NumPy from adding a suffix of its own
+    with atomic_path(path) as temporary, open(temporary, "wb") as file:
+        np.savez(file, allow_pickle=False, **run, **state, **frames)
 
 
 def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride: int) -> int:
@@ -151,7 +154,11 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
     try:
         with np.load(path) as data:
             kept = {k: data[k] for k in data.files}
-        same = (int(kept["total"]), int(kept["stride"]), float(kept["timestep"])) == (total, stride, sim.timestep)
+        same = (int(kept["total"]), int(kept["stride"]), float(kept["timestep"])) == (
+            total,
+            stride,
+            sim.timestep,
+        )
     except (OSError, ValueError, KeyError, EOFError) as error:
         raise ValueError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
     if not same or kept["state_positions"].shape != sim.positions.shape:
@@ -191,7 +198,7 @@ class _Meter:
         left = (self._total - done) * self._dt / max(speed, 1e-9)
         print(
             f"\rt = {report.time:7.2f} s  {100 * done / self._total:3.0f} %  {speed:6.2f} x real time  "
-            f"{self._iterations / steps:5.2f} solves/step  isometry error {report.isometry_error:.1e}  {left:4.0f} s left ",
+            f"{self._iterations / steps:5.2f} solves/step  isometry {report.isometry_error:.1e}  {left:4.0f} s left ",
             end="", file=sys.stderr, flush=True,
         )  # fmt: skip
 

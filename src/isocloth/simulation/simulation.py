@@ -80,7 +80,11 @@ class Simulation:
         self.integrator = integrator
         self.rest = _rest_mesh(mesh, rest)
         self.problem = build(
-            self.rest, fabric, gravity=self.gravity, discretisation=discretisation, bending_model=bending_model
+            self.rest,
+            fabric,
+            gravity=self.gravity,
+            discretisation=discretisation,
+            bending_model=bending_model,
         )
         self.solver = make_solver(solver, self.problem, solver_options)
         self._past = BY_NAME[integrator]
@@ -119,7 +123,7 @@ class Simulation:
 
     @property
     def state(self) -> State:
-        """The state; `state.copy()` saves it, assigning restores it, and the same state continues with the same bits."""
+        """The state; `state.copy()` saves it, assigning restores it: the same state goes on with the same bits."""
         return self._state
 
     @state.setter
@@ -130,8 +134,8 @@ class Simulation:
             self._nodal(name, getattr(value, name))
         if value.multipliers.shape != (len(self.problem.rows),):
             raise ValueError(
-                f"the state has {value.multipliers.shape} multipliers: expected ({len(self.problem.rows)},); it belongs "
-                "to a simulation with another mesh or discretisation"
+                f"the state has {value.multipliers.shape} multipliers: expected ({len(self.problem.rows)},); it "
+                "belongs to a simulation with another mesh or discretisation"
             )
         self._state = value.copy()
         self._learned = value.steps > 0
@@ -157,8 +161,8 @@ class Simulation:
         Args:
             nodes: a node index or several.
             path: a function of time (s) that returns (k, 3) positions in m, evaluated at the end of each step; a pair
-                (times (T,), positions (T, k, 3)), or an array (T, k, 3) with one row per time step from now on; or None:
-                the nodes stay until `grasp.move_to`.
+                (times (T,), positions (T, k, 3)), or an array (T, k, 3) with one row per time step from now on; or
+                None: the nodes stay until `grasp.move_to`.
         """
         chosen = self._nodes(nodes)
         if path is not None and not callable(path) and not isinstance(path, tuple):
@@ -239,8 +243,8 @@ class Simulation:
             return last, outcome.iterations + spent1 + spent2, parts1 + parts2, worst
         if not outcome.converged and not np.isfinite(outcome.positions).all():
             raise ConvergenceError(
-                f"the step from t = {self.time:.6g} s has no finite solution even when cut into {2**depth} parts; use a "
-                "smaller timestep or gentler paths"
+                f"the step from t = {self.time:.6g} s has no finite solution even when cut into {2**depth} parts; use "
+                "a smaller timestep or gentler paths"
             )
         self._state = State(
             positions=outcome.positions,
@@ -268,8 +272,8 @@ class Simulation:
         if max(worst.isometry_error, last.isometry_error) > INFEASIBLE and self._held.any():
             stretch = 50 * max(worst.isometry_error, last.isometry_error)
             return (
-                f"the cloth is stretched by {stretch:.1f} %: the held nodes are further apart than the cloth allows, or "
-                "moved too violently; check the paths of the grasps"
+                f"the cloth is stretched by {stretch:.1f} %: the held nodes are further apart than the cloth allows, "
+                "or moved too violently; check the paths of the grasps"
             )
         if not worst.converged:
             return (
@@ -294,8 +298,8 @@ class Simulation:
             duration: s, rounded to whole steps.
             every: s between frames, a multiple of the timestep; None = every step.
             progress: show a line on standard error.
-            checkpoint: a file in which the run is saved now and then (and on Ctrl-C); if it exists, the run resumes from
-                it with the same bits; it is removed when the run is complete.
+            checkpoint: a file in which the run is saved now and then (and on Ctrl-C); if it exists, the run resumes
+                from it with the same bits; it is removed when the run is complete.
             checkpoint_seconds: s of computing between two checkpoints.
             on_frame: called after each frame; it may grasp, release and move.
 
@@ -331,9 +335,8 @@ def _read_only(array: FloatArray) -> FloatArray:
 
 
 def _measures(rest: Mesh, positions: FloatArray) -> dict[str, float]:
-    area, edge, metric = (
-        measure.area_errors(rest, positions), measure.edge_stretch(rest, positions), measure.metric_errors(rest, positions)
-    )  # fmt: skip
+    area, edge = measure.area_errors(rest, positions), measure.edge_stretch(rest, positions)
+    metric = measure.metric_errors(rest, positions)
     return {
         "edge_stretch": float(edge.max), "edge_stretch_rms": float(edge.rms),
         "metric_E": float(metric.E), "metric_F": float(metric.F), "metric_G": float(metric.G),
@@ -369,4 +372,3 @@ def _finite(name: str, value: float, unit: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{name} = {value!r}: expected a finite number in {unit}")
     return number
-

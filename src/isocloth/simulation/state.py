@@ -32,8 +32,8 @@ class State:
 
     def copy(self) -> State:
         """An independent copy."""
-        arrays = {f.name: getattr(self, f.name) for f in fields(self)}
-        return replace(self, **{k: v.copy() for k, v in arrays.items() if isinstance(v, np.ndarray)})
+        arrays: dict[str, Any] = {k: v.copy() for k, v in self.to_dict().items() if isinstance(v, np.ndarray)}
+        return replace(self, **arrays)
 
     def to_dict(self) -> dict[str, Any]:
         """Name -> array or number, for a checkpoint."""

@@ -17,7 +17,8 @@ SOLVERS = ("newton", "projection")
 
 def make_solver(name: str, problem: Problem, options: Any = None) -> Solver:
     """A solver by name, bound to a problem; options are its own options class or None."""
-    kind = {"newton": NewtonOptions, "projection": ProjectionOptions}[name]
-    if options is not None and not isinstance(options, kind):
-        raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {kind.__name__}")
-    return Newton(problem, options) if name == "newton" else Projection(problem, options)
+    solver, expected = {"newton": (Newton, NewtonOptions), "projection": (Projection, ProjectionOptions)}[name]
+    if options is not None and not isinstance(options, expected):
+        raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}")
+    bound: Solver = solver(problem, options)
+    return bound

@@ -7,7 +7,7 @@ matrices, 1995), so the order is chosen for sparsity alone.
 The pattern is analysed once; each factorisation then runs without allocation, in a fixed order of operations (the same
 input gives the same bits) and without the interpreter's lock. Rows are stored, U = L^T, so that the inner loops run
 along memory: they reach the same rate as a tuned BLAS on the small fronts of a cloth and need no library inside
-compiled code. Reference: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear equations, 1983.
+compiled code. Reference: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear systems, 1983.
 """
 
 from __future__ import annotations
@@ -17,19 +17,18 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.solver.ordering import dissect
 from isocloth.compiled import kernel
+from isocloth.solver.ordering import dissect
 from isocloth.typing import FloatArray, IntArray
 
 
-
 class Fronts(NamedTuple):
-    """The symbolic factor and its storage: plain arrays of scalars' indices, one entry per front unless said otherwise."""
+    """The symbolic factor and its storage: plain arrays, one entry per front unless said otherwise."""
 
     pivots: IntArray  # scalars eliminated in the front
     size: IntArray  # scalars in the front
-    index_ptr: IntArray  # front -> its slice of `index`
-    index: IntArray  # scalars of the front: pivots first, then the boundary, in order of elimination
+    scalar_ptr: IntArray  # front -> its slice of `scalars`
+    scalars: IntArray  # scalars of the front: pivots first, then the boundary, in order of elimination
     panel_ptr: IntArray  # front -> offset of its pivot rows in `panel`
     schur_ptr: IntArray  # front -> offset of its Schur complement in `schur`
     child_ptr: IntArray  # front -> its slice of `children`
@@ -54,7 +53,13 @@ class SparseCholesky:
     """
 
     def __init__(
-        self, graph: sp.csr_matrix, points: FloatArray, sizes: IntArray, signs: FloatArray | None = None, *, leaf: int = 24
+        self,
+        graph: sp.csr_matrix,
+        points: FloatArray,
+        sizes: IntArray,
+        signs: FloatArray | None = None,
+        *,
+        leaf: int = 24,
     ) -> None:
         graph = sp.csr_matrix(graph)
         n = graph.shape[0]
@@ -111,16 +116,21 @@ def _eliminate(graph: sp.csr_matrix, groups: list[IntArray], parent: list[int], 
 
 
 def _store(
-    variables: list[IntArray], pivots: list[int], parent: list[int], rank: IntArray, sizes: IntArray, sign: FloatArray
+    variables: list[IntArray],
+    pivots: list[int],
+    parent: list[int],
+    rank: IntArray,
+    sizes: IntArray,
+    sign: FloatArray,
 ) -> Fronts:
     """Expand variables to scalars, lay out the storage and the maps from each front to its parent."""
     start = _offsets(sizes)
     children = _children(parent)
-    index, runs, run_counts = [], [], []
+    scalars, runs, run_counts = [], [], []
     p = np.array([sizes[v[:k]].sum() for v, k in zip(variables, pivots, strict=True)], dtype=np.int64)
     m = np.array([sizes[v].sum() for v in variables], dtype=np.int64)
     for front, v in enumerate(variables):
-        index.append(np.concatenate([np.arange(start[x], start[x + 1]) for x in v]))
+        scalars.append(np.concatenate([np.arange(start[x], start[x + 1]) for x in v]))
         boundary = v[pivots[front] :]
         if parent[front] < 0 or len(boundary) == 0:
             run_counts.append(0)
@@ -137,8 +147,8 @@ def _store(
     return Fronts(
         pivots=p,
         size=m,
-        index_ptr=_offsets(m),
-        index=np.concatenate(index).astype(np.int64),
+        scalar_ptr=_offsets(m),
+        scalars=np.concatenate(scalars).astype(np.int64),
         panel_ptr=_offsets(p * m),
         schur_ptr=schur_ptr,
         child_ptr=_offsets(np.array([len(c) for c in children], dtype=np.int64)),
@@ -197,7 +207,7 @@ def factorise(f: Fronts) -> bool:
                 f.schur[j] = 0.0
         for c in range(f.child_ptr[front], f.child_ptr[front + 1]):
             _absorb(f, f.children[c], first, corner, p, m)
-        ok = _factor_rows(f, first, f.index_ptr[front], p, m) and ok
+        ok = _factor_rows(f, first, f.scalar_ptr[front], p, m) and ok
         _update(f.schur, corner, b, f.panel, first + p, f.signed, p, m, p, b, b)
     return ok
 
@@ -223,7 +233,7 @@ def _absorb(f: Fronts, child: int, first: int, corner: int, p: int, m: int) -> N
 
 
 @kernel
-def _factor_rows(f: Fronts, first: int, scalars: int, p: int, m: int) -> bool:
+def _factor_rows(f: Fronts, first: int, begin: int, p: int, m: int) -> bool:
     """U^T D U of the leading p x p block of p rows of length m, applied to the whole rows, four rows at a time.
 
     `f.signed` receives D U, so that the update's inner loops need no signs.
@@ -233,7 +243,7 @@ def _factor_rows(f: Fronts, first: int, scalars: int, p: int, m: int) -> bool:
     for k0 in range(0, p, 4):
         k1 = min(k0 + 4, p)
         for k in range(k0, k1):
-            s = f.sign[f.index[scalars + k]]
+            s = f.sign[f.scalars[begin + k]]
             row, copy = u[first + k * m : first + (k + 1) * m], v[k * m : (k + 1) * m]
             pivot = s * row[k]
             if not pivot > 0.0:
@@ -259,7 +269,17 @@ def _factor_rows(f: Fronts, first: int, scalars: int, p: int, m: int) -> bool:
 
 @kernel
 def _update(
-    c: FloatArray, c0: int, width: int, u: FloatArray, u0: int, v: FloatArray, v0: int, m: int, p: int, b: int, rows: int
+    c: FloatArray,
+    c0: int,
+    width: int,
+    u: FloatArray,
+    u0: int,
+    v: FloatArray,
+    v0: int,
+    m: int,
+    p: int,
+    b: int,
+    rows: int,
 ) -> None:
     """c[i, j] -= sum_k v[k, i] u[k, j] for i < rows, i <= j < b: the one loop where the time goes.
 
@@ -319,7 +339,7 @@ def solve_in_place(f: Fronts, x: FloatArray) -> None:
     for front in range(len(f.size)):
         m, p = f.size[front], f.pivots[front]
         rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
-        index = f.index[f.index_ptr[front] : f.index_ptr[front + 1]]
+        index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
         for i in range(p):
             w[i] = x[index[i]]
         w[p:m] = 0.0
@@ -334,7 +354,7 @@ def solve_in_place(f: Fronts, x: FloatArray) -> None:
     for front in range(len(f.size) - 1, -1, -1):
         m, p = f.size[front], f.pivots[front]
         rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
-        index = f.index[f.index_ptr[front] : f.index_ptr[front + 1]]
+        index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
         for i in range(m):
             w[i] = x[index[i]]
         for k in range(p - 1, -1, -1):

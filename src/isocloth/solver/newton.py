@@ -14,19 +14,19 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth.compiled import kernel
-from isocloth.problem import Problem, StepProblem
+from isocloth.problem import Problem, Sparse, StepProblem
 from isocloth.solver.cholesky import Fronts, factorise, solve_in_place
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.system import Assembly, NewtonSystem, assemble
 from isocloth.terms.rows import RowArrays, add_forces, evaluate
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.typing import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)
 class NewtonOptions:
     """When to stop. The defaults keep the swing's energy to what tight tolerances give.
 
-    strain_gap: largest |C - lambda/w| accepted.
+    strain_gap: largest |C - lambda/w| of an enforced row accepted.
     force: largest residual accepted, relative to the acceleration the membrane imposes ...
     force_floor: ... plus this, m/s^2.
     max_iterations: factorisations before the step counts as not converged.
@@ -42,16 +42,37 @@ TIGHT = NewtonOptions(strain_gap=1e-9, force=0.0, force_floor=1e-7, max_iteratio
 """Converge to rounding: for convergence studies."""
 
 
+class Cloth(NamedTuple):
+    """What stays constant, as kernels read it."""
+
+    rows: RowArrays
+    assembly: Assembly
+    bending: Sparse
+    area: FloatArray  # (n,)
+    density: float
+    enforced: BoolArray  # (r,)
+
+
+class Step(NamedTuple):
+    """One step's numbers, as kernels read them (see `StepProblem`)."""
+
+    mass_factor: float
+    bending_factor: float
+    load: FloatArray
+    start: FloatArray
+    held: BoolArray
+
+
 class Workspace(NamedTuple):
     """Everything a solve writes, allocated once."""
 
     values: FloatArray  # C
     jacobian: FloatArray  # J
     force: FloatArray  # A y - b
-    residual: FloatArray
     slope: FloatArray  # A y - b at the start
+    residual: FloatArray
     solution: FloatArray  # scalars of the linear system
-    new_multiplier: FloatArray
+    linearised: FloatArray  # multipliers w (C + J d)
     back_position: FloatArray  # watchdog: where to return to ...
     back_step: FloatArray  # ... along which step
     back_multiplier: FloatArray
@@ -65,111 +86,54 @@ class Newton:
     def __init__(self, problem: Problem, options: NewtonOptions | None = None) -> None:
         self.options = options or NewtonOptions()
         self.system = NewtonSystem(problem)
-        rows, n = problem.rows, problem.n
-        self._rows, self._area, self._density = rows.arrays, problem.area, problem.fabric.density
-        k = problem.stiffness
-        self._bending = (k.indptr.astype(np.int64), k.indices.astype(np.int64), k.data.astype(np.float64))
-        self._enforced = rows.enforced
-        r = len(rows)
+        rows, n, r = problem.rows, problem.n, len(problem.rows)
+        self._cloth = Cloth(
+            rows.arrays, self.system.assembly, problem.bending, problem.area, problem.fabric.density, rows.enforced
+        )
         self._work = Workspace(
-            np.zeros(r), np.zeros((len(rows.nodes), 3)), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 3)),
-            np.zeros(self.system.scalars), np.zeros(r), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros(r),
+            values=np.zeros(r), jacobian=np.zeros((len(rows.nodes), 3)), force=np.zeros((n, 3)), slope=np.zeros((n, 3)),
+            residual=np.zeros((n, 3)), solution=np.zeros(self.system.scalars), linearised=np.zeros(r),
+            back_position=np.zeros((n, 3)), back_step=np.zeros((n, 3)), back_multiplier=np.zeros(r),
         )  # fmt: skip
 
     def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         """Minimise the incremental potential; see `Outcome` for the certificate."""
         y, lam = step.start.copy(), multipliers.copy()
-        reactions = np.empty_like(y)
         o = self.options
+        numbers = Step(step.mass_factor, step.bending_factor, step.load, step.start, step.held)
         iterations, converged, error, gap, residual = _newton(
-            self._rows, self.system.assembly, self.system.factor.fronts, self._work, *self._bending, self._area,
-            self._density, step.mass_factor, step.bending_factor, step.load, step.held, self._enforced, first,
-            o.strain_gap, o.force, o.force_floor, o.max_iterations, step.start, y, lam, reactions,
+            self._cloth, numbers, self.system.factor.fronts, self._work, first,
+            o.strain_gap, o.force, o.force_floor, o.max_iterations, y, lam,
         )  # fmt: skip
-        return Outcome(y, lam, reactions, iterations, converged, error, gap, residual)
-
-
-@kernel
-def _apply(
-    area: FloatArray, indptr: IntArray, indices: IntArray, data: FloatArray, mass_factor: float, bending_factor: float,
-    load: FloatArray, y: FloatArray, out: FloatArray,
-) -> None:  # fmt: skip
-    """out = A y - load."""
-    for i in range(len(area)):
-        m = mass_factor * area[i]
-        sx, sy, sz = m * y[i, 0] - load[i, 0], m * y[i, 1] - load[i, 1], m * y[i, 2] - load[i, 2]
-        for p in range(indptr[i], indptr[i + 1]):
-            v = bending_factor * data[p]
-            j = indices[p]
-            sx += v * y[j, 0]
-            sy += v * y[j, 1]
-            sz += v * y[j, 2]
-        out[i, 0], out[i, 1], out[i, 2] = sx, sy, sz
+        return Outcome(y, lam, self._work.residual.copy(), iterations, converged, error, gap, residual)
 
 
 @kernel
 def _newton(
-    rows: RowArrays, s: Assembly, f: Fronts, work: Workspace, indptr: IntArray, indices: IntArray, data: FloatArray,
-    area: FloatArray, density: float, mass_factor: float, bending_factor: float, load: FloatArray, held: BoolArray,
-    enforced: BoolArray, first: bool, tol_gap: float, tol_force: float, force_floor: float, max_iterations: int,
-    start: FloatArray, y: FloatArray, lam: FloatArray, reactions: FloatArray,
+    cloth: Cloth, step: Step, f: Fronts, work: Workspace, first: bool, tol_gap: float, tol_force: float,
+    force_floor: float, max_iterations: int, y: FloatArray, lam: FloatArray,
 ) -> tuple[int, bool, float, float, float]:  # fmt: skip
-    """Overwrite y (start, then solution), lam and reactions; return (factorisations, converged, error, gap, residual)."""
-    n, r = len(area), len(lam)
-    values, jacobian, force, residual = work.values, work.jacobian, work.force, work.residual
+    """Overwrite y (the start, then the solution) and lam; return (factorisations, converged, error, gap, residual)."""
+    n = len(cloth.area)
     x = work.solution
-    evaluate(rows, y, values, jacobian)
-    _apply(area, indptr, indices, data, mass_factor, bending_factor, load, y, force)
-    work.slope[:] = force
-    energy = 0.0  # potential relative to the start: differences of large numbers are never formed
-    for k in range(r):
-        energy += 0.5 * s.weight[k] * values[k] ** 2
+    energy = _potential(cloth, step, work, y)
+    work.slope[:] = work.force
     back_energy = back_descent = 0.0
     waiting = -1  # full steps taken since the watchdog's mark; -1: no mark
     converged = False
     gap = ra = 0.0
     iterations = 0
-    total_mass = 0.0
-    for i in range(n):
-        if not held[i]:
-            total_mass += density * area[i]
-    if total_mass == 0.0:
-        total_mass = 1.0
     while iterations < max_iterations:
-        assemble(s, f, rows, jacobian, lam, area, mass_factor, bending_factor, held)
+        assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, cloth.area, step.mass_factor, step.bending_factor,
+                 step.held)  # fmt: skip
         factorise(f)
         iterations += 1
-        for i in range(n):
-            for d in range(3):
-                x[3 * i + d] = -force[i, d]
-        for k in range(r):
-            if s.kept[k] >= 0:
-                x[s.kept[k]] = -values[k]
-            else:
-                v = s.weight[k] * values[k]
-                for a in range(rows.ptr[k], rows.ptr[k + 1]):
-                    p = 3 * rows.nodes[a]
-                    x[p] -= v * jacobian[a, 0]
-                    x[p + 1] -= v * jacobian[a, 1]
-                    x[p + 2] -= v * jacobian[a, 2]
-        for i in range(n):
-            if held[i]:
-                x[3 * i : 3 * i + 3] = 0.0
+        _right_hand_side(cloth, step, work)
         solve_in_place(f, x)
-        descent = 0.0  # derivative of the potential along the step
-        for i in range(n):
-            for d in range(3):
-                descent += force[i, d] * x[3 * i + d]
-        for k in range(r):
-            change = 0.0
-            for a in range(rows.ptr[k], rows.ptr[k + 1]):
-                p = 3 * rows.nodes[a]
-                change += jacobian[a, 0] * x[p] + jacobian[a, 1] * x[p + 1] + jacobian[a, 2] * x[p + 2]
-            work.new_multiplier[k] = s.weight[k] * (values[k] + change)
-            descent += s.weight[k] * values[k] * change
+        descent = _linearise(cloth, work)
         if first:
             # no tension is known yet: learn it before moving, or the first step would swing freely
-            lam[:] = work.new_multiplier
+            lam[:] = work.linearised
             first = False
             continue
         if waiting < 0:
@@ -183,66 +147,125 @@ def _newton(
         for i in range(n):
             for d in range(3):
                 y[i, d] += x[3 * i + d]
-        lam[:] = work.new_multiplier
-        energy = _potential(rows, s, work, indptr, indices, data, area, mass_factor, bending_factor, load, start, y)
+        lam[:] = work.linearised
+        energy = _potential(cloth, step, work, y)
         if energy <= back_energy + 1e-4 * back_descent:
             waiting = -1
         elif waiting < 2 and np.isfinite(energy):
             waiting += 1
         else:
-            scale = 0.5
-            while True:
-                for i in range(n):
-                    for d in range(3):
-                        y[i, d] = work.back_position[i, d] + scale * work.back_step[i, d]
-                energy = _potential(
-                    rows, s, work, indptr, indices, data, area, mass_factor, bending_factor, load, start, y
-                )
-                if energy <= back_energy + 1e-4 * scale * back_descent or scale < 1e-3:
-                    break
-                scale *= 0.5
+            energy = _return(cloth, step, work, back_energy, back_descent, y)
             lam[:] = work.back_multiplier
             waiting = -1
-        # residual of the equation of motion with the linearised multipliers: needs no further solve
-        residual[:] = force
-        add_forces(rows, jacobian, lam, residual)
-        ra = am = 0.0
-        for i in range(n):
-            if not held[i]:
-                m = density * area[i]
-                for d in range(3):
-                    ra += residual[i, d] ** 2 / m
-                    am += force[i, d] ** 2 / m
-        ra, am = np.sqrt(ra / total_mass), np.sqrt(am / total_mass)
+        ra, am = _residual(cloth, step, work, lam)
         gap = 0.0
-        for k in range(r):
-            if enforced[k]:
-                gap = max(gap, abs(values[k] - lam[k] / s.weight[k]))
+        for k in range(len(lam)):
+            if cloth.enforced[k]:
+                gap = max(gap, abs(work.values[k] - lam[k] / cloth.assembly.weight[k]))
         if not np.isfinite(ra):
             break
         if gap < tol_gap and ra < tol_force * am + force_floor:
             converged = True
             break
     error = 0.0
-    for k in range(r):
-        if enforced[k] and not abs(values[k]) <= error:
-            error = abs(values[k])
-    reactions[:] = residual
+    for k in range(len(lam)):
+        if cloth.enforced[k] and not abs(work.values[k]) <= error:
+            error = abs(work.values[k])
     return iterations, converged, error, gap, ra
 
 
 @kernel
-def _potential(
-    rows: RowArrays, s: Assembly, work: Workspace, indptr: IntArray, indices: IntArray, data: FloatArray,
-    area: FloatArray, mass_factor: float, bending_factor: float, load: FloatArray, start: FloatArray, y: FloatArray,
-) -> float:  # fmt: skip
-    """Potential at y relative to the start, refreshing C, J and A y - b on the way."""
-    evaluate(rows, y, work.values, work.jacobian)
-    _apply(area, indptr, indices, data, mass_factor, bending_factor, load, y, work.force)
+def _potential(cloth: Cloth, step: Step, work: Workspace, y: FloatArray) -> float:
+    """Potential at y relative to the start, refreshing C, J and A y - b on the way.
+
+    Of a quadratic the difference is displacement times mean slope: differences of large numbers are never formed.
+    """
+    evaluate(cloth.rows, y, work.values, work.jacobian)
+    bending = cloth.bending
     total = 0.0
-    for i in range(len(area)):
+    for i in range(len(cloth.area)):
+        m = step.mass_factor * cloth.area[i]
+        fx, fy, fz = m * y[i, 0] - step.load[i, 0], m * y[i, 1] - step.load[i, 1], m * y[i, 2] - step.load[i, 2]
+        for p in range(bending.indptr[i], bending.indptr[i + 1]):
+            v, j = step.bending_factor * bending.data[p], bending.indices[p]
+            fx += v * y[j, 0]
+            fy += v * y[j, 1]
+            fz += v * y[j, 2]
+        work.force[i, 0], work.force[i, 1], work.force[i, 2] = fx, fy, fz
         for d in range(3):
-            total += 0.5 * (y[i, d] - start[i, d]) * (work.slope[i, d] + work.force[i, d])
+            total += 0.5 * (y[i, d] - step.start[i, d]) * (work.slope[i, d] + work.force[i, d])
     for k in range(len(work.values)):
-        total += 0.5 * s.weight[k] * work.values[k] ** 2
+        total += 0.5 * cloth.assembly.weight[k] * work.values[k] ** 2
     return total
+
+
+@kernel
+def _right_hand_side(cloth: Cloth, step: Step, work: Workspace) -> None:
+    """Minus the gradient for the displacements, minus C for the multipliers that are kept."""
+    rows, s, x = cloth.rows, cloth.assembly, work.solution
+    for i in range(len(cloth.area)):
+        for d in range(3):
+            x[3 * i + d] = -work.force[i, d]
+    for k in range(len(work.values)):
+        if s.kept[k] >= 0:
+            x[s.kept[k]] = -work.values[k]
+            continue
+        v = s.weight[k] * work.values[k]
+        for a in range(rows.ptr[k], rows.ptr[k + 1]):
+            p = 3 * rows.nodes[a]
+            x[p] -= v * work.jacobian[a, 0]
+            x[p + 1] -= v * work.jacobian[a, 1]
+            x[p + 2] -= v * work.jacobian[a, 2]
+    for i in range(len(cloth.area)):
+        if step.held[i]:
+            x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = 0.0
+
+
+@kernel
+def _linearise(cloth: Cloth, work: Workspace) -> float:
+    """Multipliers w (C + J d) of the linear model, not w C(y + d); returns the potential's derivative along d."""
+    rows, x, jacobian = cloth.rows, work.solution, work.jacobian
+    descent = 0.0
+    for i in range(len(cloth.area)):
+        for d in range(3):
+            descent += work.force[i, d] * x[3 * i + d]
+    for k in range(len(work.values)):
+        change = 0.0
+        for a in range(rows.ptr[k], rows.ptr[k + 1]):
+            p = 3 * rows.nodes[a]
+            change += jacobian[a, 0] * x[p] + jacobian[a, 1] * x[p + 1] + jacobian[a, 2] * x[p + 2]
+        w = cloth.assembly.weight[k]
+        work.linearised[k] = w * (work.values[k] + change)
+        descent += w * work.values[k] * change
+    return descent
+
+
+@kernel
+def _return(cloth: Cloth, step: Step, work: Workspace, back_energy: float, back_descent: float, y: FloatArray) -> float:
+    """The watchdog's way back: halve the marked step until the potential falls; returns the potential there."""
+    scale = 0.5
+    while True:
+        for i in range(len(y)):
+            for d in range(3):
+                y[i, d] = work.back_position[i, d] + scale * work.back_step[i, d]
+        energy = _potential(cloth, step, work, y)
+        if energy <= back_energy + 1e-4 * scale * back_descent or scale < 1e-3:
+            return energy
+        scale *= 0.5
+
+
+@kernel
+def _residual(cloth: Cloth, step: Step, work: Workspace, lam: FloatArray) -> tuple[float, float]:
+    """rms over the free mass of the residual A y - b + J^T lambda and of A y - b, m/s^2; needs no further solve."""
+    work.residual[:] = work.force
+    add_forces(cloth.rows, work.jacobian, lam, work.residual)
+    total = ra = am = 0.0
+    for i in range(len(cloth.area)):
+        if not step.held[i]:
+            m = cloth.density * cloth.area[i]
+            total += m
+            for d in range(3):
+                ra += work.residual[i, d] ** 2 / m
+                am += work.force[i, d] ** 2 / m
+    total = max(total, 1e-300)
+    return np.sqrt(ra / total), np.sqrt(am / total)

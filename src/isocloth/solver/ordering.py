@@ -71,7 +71,7 @@ def _cut(local: sp.csr_matrix, points: FloatArray, weights: IntArray) -> tuple[I
     """Best of some straight cuts near the median: (left, separator, right), each an array of local indices."""
     nothing = np.empty(0, dtype=np.int64)
     centred = points - points.mean(axis=0)
-    rows, cols = np.repeat(np.arange(len(points)), np.diff(local.indptr)), local.indices
+    rows, cols = np.repeat(np.arange(len(points)), np.diff(local.indptr)), local.indices.astype(np.int64)
     # grids are cut along their own axes, other shapes across their longest principal axis
     _, principal = np.linalg.eigh(centred.T @ centred)
     directions = [*np.eye(points.shape[1]), principal[:, -1]]
@@ -117,10 +117,10 @@ def _vertex_cover(rows: IntArray, cols: IntArray, side: np.ndarray, weights: Int
     tail = np.concatenate([np.full(nl, source), a, nl + np.arange(nr)])
     head = np.concatenate([np.arange(nl), nl + b, np.full(nr, sink)])
     capacity = np.concatenate([weights[left], np.full(len(a), endless), weights[right]]).astype(np.int32)
-    network = sp.csr_matrix((capacity, (tail, head)), shape=(nl + nr + 2, nl + nr + 2))
+    network = sp.csr_array((capacity, (tail, head)), shape=(nl + nr + 2, nl + nr + 2))
     flow = maximum_flow(network, source, sink).flow
-    residual = network - flow
-    residual.data[residual.data < 0] = 0
+    residual = sp.csr_array(network - flow)
+    residual.data = np.maximum(residual.data, 0)
     residual.eliminate_zeros()
     reached = np.zeros(nl + nr + 2, dtype=bool)
     reached[breadth_first_order(residual, source, return_predecessors=False)] = True

@@ -74,8 +74,8 @@ class Projection:
         o = self.options
         iterations, error, residual = _project(
             self._rows.arrays, self._products, self.factor.fronts, self._values, self._jacobian, self._area,
-            self._density, step.mass_factor, load, step.held, o.tolerance, o.max_iterations, o.regularisation, y, tension,
-            reactions,
+            self._density, step.mass_factor, load, step.held, o.tolerance, o.max_iterations, o.regularisation, y,
+            tension, reactions,
         )  # fmt: skip
         lam[self._mask] = tension
         return Outcome(y, lam, reactions, iterations, error < o.tolerance, error, error, residual)
@@ -89,11 +89,11 @@ def _analyse(problem: Problem, rows: RowArrays) -> tuple[SparseCholesky, Product
     order = np.argsort(rows.nodes, kind="stable")
     bounds = np.searchsorted(rows.nodes[order], np.arange(problem.n + 1))
     first, second = [], []
-    for i in range(problem.n):
-        slots = order[bounds[i] : bounds[i + 1]]
-        a, b = np.triu_indices(len(slots))
-        first.append(slots[a])
-        second.append(slots[b])
+    for node in range(problem.n):
+        slots = order[bounds[node] : bounds[node + 1]]
+        upper = np.triu_indices(len(slots))
+        first.append(slots[upper[0]])
+        second.append(slots[upper[1]])
     a, b = np.concatenate(first), np.concatenate(second)
     i, j = row_of[a], row_of[b]
     graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(count, count))

@@ -82,7 +82,10 @@ class NewtonSystem:
         swap = rank[rows.nodes[slot_a]] > rank[rows.nodes[slot_b]]
         first, second = np.where(swap, slot_b, slot_a), np.where(swap, slot_a, slot_b)
         pair_place, pair_stride = self.factor.places(rows.nodes[first], rows.nodes[second])
-        link_place, link_step = np.zeros(len(rows.nodes), dtype=np.int64), np.zeros(len(rows.nodes), dtype=np.int64)
+        link_place, link_step = (
+            np.zeros(len(rows.nodes), dtype=np.int64),
+            np.zeros(len(rows.nodes), dtype=np.int64),
+        )
         node, multiplier = rows.nodes[slots], owner[slots]
         node_first = rank[node] < rank[multiplier]
         place, stride = self.factor.places(

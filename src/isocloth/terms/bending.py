@@ -2,10 +2,12 @@
 
 Three matrices:
 
-- "hessian", the default: K = sum_k m_k (D_xx^T D_xx + 2 D_xy^T D_xy + D_yy^T D_yy), with D the second derivatives at
-  node k of the quadratic polynomial that fits the positions around it in rest coordinates. They vanish on every affine
-  image of a flat mesh, so there is no force on flat states, and nodes of the border have theirs too (fitted one-sidedly),
-  so a narrow strip has its full stiffness. On a developable surface |II|^2 = (trace II)^2: this is Willmore's energy.
+- "hessian", the default: K = sum_k a_k (D_xx^T D_xx + 2 D_xy^T D_xy + D_yy^T D_yy), with D the second derivatives at
+  node k of the quadratic polynomial that fits the positions around it in rest coordinates, and a_k its Voronoi area.
+  They vanish on every affine image of a flat mesh, so there is no force on flat states. A node of the border has the
+  curvature along it and the twist, so a narrow strip has its full stiffness; curvature across the border is not guessed
+  from further inside, which would count the row next to a clamp one and a half times. On a developable surface
+  |II|^2 = (trace II)^2: this is Willmore's energy.
 - "laplacian", the papers': K = L^T M L with L the finite element Laplacian. Its boundary rows do not vanish on a flat
   sheet, and curl its edges.
 - "interior": the same with rows at interior nodes only. No force on flat states, but the border carries no energy and
@@ -22,13 +24,15 @@ import scipy.sparse as sp
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
 from isocloth.terms.frames import node_directions, node_normals, physical_gradients
-from isocloth.terms.mass import lumped_areas
+from isocloth.terms.mass import lumped_areas, voronoi_areas
 from isocloth.typing import FloatArray
 
 MODELS = ("hessian", "laplacian", "interior")
 
-#: a direction of curvature that the fit resolves less than this, relative to the best one, is taken as straight
-_RESOLVED = 0.05
+#: a kind of curvature that the neighbours show less than this, relative to the best one, counts as not shown
+_RESOLVED = 0.15
+#: a ring that shows too little is widened to the nodes within this many of its mean radii
+_WIDER = 1.5
 
 
 def bending(mesh: Mesh, model: str = "hessian") -> sp.csr_matrix:
@@ -60,27 +64,31 @@ def laplacian(mesh: Mesh) -> sp.csr_matrix:
 
 
 def hessian(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
-    """Second derivatives (D_xx, D_xy, D_yy), each (n, n) in 1/m^2, in the tangent frame of every node."""
+    """Second derivatives (D_xx, D_xy, D_yy), each (n, n) in 1/m^2, in a tangent frame of every node."""
     n = mesh.n_vertices
-    first, second = node_directions(mesh.vertices, mesh.faces)
-    normals = node_normals(mesh.vertices, mesh.faces)
-    # neighbours through an element (the diagonal one of a quad too)
-    faces = mesh.faces
-    m = faces.shape[1]
-    i = np.repeat(faces, m, axis=1).ravel()
-    j = np.tile(faces, (1, m)).ravel()
-    near = sp.csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n))
-    near.data[:] = 1.0
-    wide = sp.csr_matrix(near @ near)
+    first, second, normals = _frames(mesh)
+    near, wide = _neighbours(mesh)
+    kinds = np.full(n, 3)  # how many kinds of curvature a node can have: across a free border there is none
+    kinds[mesh.boundary_nodes] = 2
+    kinds[mesh.corners] = 1
     entries: list[tuple[np.ndarray, np.ndarray]] = []
     for k in range(n):
+        frame = (first[k], second[k], normals[k])
         ring = near.indices[near.indptr[k] : near.indptr[k + 1]]
-        fitted = _fit(mesh.vertices, k, ring, first[k], second[k], normals[k])
-        if fitted is None:
-            ring = wide.indices[wide.indptr[k] : wide.indptr[k + 1]]
-            fitted = _fit(mesh.vertices, k, ring, first[k], second[k], normals[k], forced=True)
-        assert fitted is not None
-        entries.append(fitted)
+        nodes, weights, shown = _fit(mesh.vertices, k, ring, *frame)
+        if shown < kinds[k]:
+            further = wide.indices[wide.indptr[k] : wide.indptr[k + 1]]
+            distance = np.linalg.norm(mesh.vertices[further] - mesh.vertices[k], axis=1)
+            radius = np.linalg.norm(mesh.vertices[ring] - mesh.vertices[k], axis=1).sum() / (len(ring) - 1)
+            ring = further[distance <= _WIDER * radius]
+            nodes, weights, shown = _fit(mesh.vertices, k, ring, *frame)
+            if shown < kinds[k]:
+                nodes, weights, shown = _fit(mesh.vertices, k, further, *frame)
+        if kinds[k] < 3:
+            weights[2] = 0.0
+        if kinds[k] < 2:
+            weights[0] = 0.0
+        entries.append((nodes, weights))
     rows = np.repeat(np.arange(n), [len(nodes) for nodes, _ in entries])
     cols = np.concatenate([nodes for nodes, _ in entries])
     values = np.concatenate([v for _, v in entries], axis=1)
@@ -88,14 +96,33 @@ def hessian(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
     return xx, xy, yy
 
 
-def _fit(
-    vertices: FloatArray, k: int, ring: np.ndarray, d1: FloatArray, d2: FloatArray, normal: FloatArray, *, forced: bool = False
-) -> tuple[np.ndarray, FloatArray] | None:
-    """Weights (3, p) that take positions around node k to phi_xx, phi_xy, phi_yy of a fit that passes through node k.
+def _frames(mesh: Mesh) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Tangent vectors and normal of every node; on the border the first one runs along it."""
+    normals = node_normals(mesh.vertices, mesh.faces)
+    first, _ = node_directions(mesh.vertices, mesh.faces)
+    for loop in mesh.boundary_loops:
+        first[loop] = mesh.vertices[np.roll(loop, -1)] - mesh.vertices[np.roll(loop, 1)]
+    first -= np.sum(first * normals, axis=1, keepdims=True) * normals
+    first /= np.linalg.norm(first, axis=1, keepdims=True)
+    return first, np.cross(normals, first), normals
 
-    Passing through the node makes a zigzag of neighbouring nodes visible at full strength. None if the ring does not
-    resolve every direction of curvature; a forced fit drops the directions it cannot see (a strip one element wide
-    does not bend across).
+
+def _neighbours(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix]:
+    """Who shares an element with whom (the diagonal node of a quad too), and who does at one remove."""
+    m, n = mesh.faces.shape[1], mesh.n_vertices
+    i, j = np.repeat(mesh.faces, m, axis=1).ravel(), np.tile(mesh.faces, (1, m)).ravel()
+    near = sp.csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n))
+    return near, sp.csr_matrix(near @ near)
+
+
+def _fit(
+    vertices: FloatArray, k: int, ring: np.ndarray, d1: FloatArray, d2: FloatArray, normal: FloatArray
+) -> tuple[np.ndarray, FloatArray, int]:
+    """Weights (3, p) that take the positions of p nodes to phi_xx, phi_xy, phi_yy at node k, and how many are shown.
+
+    The fit passes through node k, which makes a zigzag of neighbouring nodes visible at full strength. What an affine
+    map explains is taken out first, so that no flat state has curvature; then the kinds of curvature that are left
+    visible are fitted and the others taken as zero.
     """
     ring = ring[ring != k]
     offset = vertices[ring] - vertices[k]
@@ -106,21 +133,20 @@ def _fit(
     stretch = reach / np.where(flat > 0, flat, 1.0)
     h = reach.mean()
     x, y, r = x * stretch / h, y * stretch / h, reach / h
-    basis = np.stack([x, y, 0.5 * x * x, x * y, 0.5 * y * y], axis=1)
     weight = 1.0 / r**3  # near nodes count more: on a grid the straight neighbours, not the diagonal ones
-    u, s, vt = np.linalg.svd(weight[:, None] * basis, full_matrices=False)
-    seen = s > _RESOLVED * s[0]
-    if not forced and (len(s) < 5 or not seen.all()):
-        return None
-    inverse = (vt.T[:, seen] / s[seen]) @ (u.T[seen] * weight)  # (5, p)
-    second = inverse[2:] / h**2
+    affine, _ = np.linalg.qr(weight[:, None] * np.stack([x, y], axis=1))
+    # sqrt(2) makes the singular values of xx, xy, yy comparable whatever the direction of the frame
+    quadratic = weight[:, None] * np.stack([0.5 * x * x, x * y / np.sqrt(2.0), 0.5 * y * y], axis=1)
+    quadratic -= affine @ (affine.T @ quadratic)
+    u, s, vt = np.linalg.svd(quadratic, full_matrices=False)
+    shown = s > _RESOLVED * max(s[0], 0.25)
+    second = (vt.T[:, shown] / s[shown]) @ (u.T[shown] * weight) / h**2  # (3, p)
+    second[1] /= np.sqrt(2.0)
     nodes = np.concatenate([ring, [k]])
-    return nodes, np.concatenate([second, -second.sum(axis=1, keepdims=True)], axis=1)
+    return nodes, np.concatenate([second, -second.sum(axis=1, keepdims=True)], axis=1), int(shown.sum())
 
 
 def _hessian_matrix(mesh: Mesh) -> sp.csr_matrix:
-    mass = sp.diags_array(lumped_areas(mesh.vertices, mesh.faces))
+    area = sp.diags_array(voronoi_areas(mesh.vertices, mesh.faces))
     xx, xy, yy = hessian(mesh)
-    matrix = sp.csr_matrix(xx.T @ mass @ xx + 2 * (xy.T @ mass @ xy) + yy.T @ mass @ yy)
-    matrix.sum_duplicates()
-    return matrix
+    return sp.csr_matrix(xx.T @ area @ xx + 2 * (xy.T @ area @ xy) + yy.T @ area @ yy)

@@ -19,7 +19,8 @@ def node_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:
     """Unit normals (n, 3): area-weighted average over the elements around each node."""
     normals = element_normals(vertices, faces)
     total = np.stack(
-        [np.bincount(faces.ravel(), np.repeat(normals[:, d], faces.shape[1]), len(vertices)) for d in range(3)], axis=1
+        [np.bincount(faces.ravel(), np.repeat(normals[:, d], faces.shape[1]), len(vertices)) for d in range(3)],
+        axis=1,
     )
     length = np.linalg.norm(total, axis=1, keepdims=True)
     return total / np.where(length > 0, length, 1.0)
@@ -47,7 +48,7 @@ def node_directions(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, 
 
 
 def physical_gradients(vertices: FloatArray, faces: IntArray, rule: Quadrature) -> FloatArray:
-    """Derivatives (e, k, q, m, 2) of the m shape functions at quadrature point q, along the frame of the k-th corner."""
+    """Derivatives (e, k, q, m, 2) of the m shape functions at quadrature point q, in the frame of corner k."""
     p = vertices[faces]
     normal = element_normals(vertices, faces)
     normal /= np.linalg.norm(normal, axis=1, keepdims=True)

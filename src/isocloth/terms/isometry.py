@@ -62,10 +62,7 @@ def isometry(mesh: Mesh, stiffness: float, discretisation: str | None = None, *,
         _weighted(edges(mesh, mesh.boundary_edges), stiffness * _edge_share(mesh, mesh.boundary_edges, share)),
     ]
     if discretisation == "stabilised":
-        on_boundary = np.zeros(mesh.n_vertices, dtype=bool)
-        on_boundary[mesh.boundary_nodes] = True
-        border = {tuple(e) for e in mesh.boundary_edges.tolist()}
-        within = np.array([tuple(e) not in border for e in mesh.edges.tolist()])
+        within = mesh.edge_faces[:, 1] >= 0
         soft = edges(mesh, mesh.edges[within])
         soft = replace(soft, enforced=np.zeros(len(soft), dtype=bool))
         parts.append(_weighted(soft, STABILISER * stiffness * _edge_share(mesh, mesh.edges[within], share)))
@@ -140,8 +137,8 @@ def _metric(mesh: Mesh, component: str, nodes: IntArray, weight: FloatArray, gra
     row = np.broadcast_to(number[faces][:, :, None, None], local.shape)
     i = np.broadcast_to(faces[:, None, :, None], local.shape)
     j = np.broadcast_to(faces[:, None, None, :], local.shape)
-    # corners that a corner rule does not touch are dropped, but never the node itself
-    used = np.abs(local) > 1e-12 * np.abs(local).max()
+    # what a corner rule does not touch is exactly zero and dropped, but never the node itself
+    used = local != 0.0
     owner = np.broadcast_to(faces[:, :, None, None], local.shape)
     used |= (i == owner) & (j == owner)
     used &= row >= 0
@@ -153,7 +150,7 @@ def _weighted(rows: Rows, weight: FloatArray) -> Rows:
 
 
 def _share(mesh: Mesh) -> FloatArray:
-    """Area (n,) that an interior node would have among elements like its own, so that borders are as stiff as the rest."""
+    """Area (n,) that an interior node would have among elements like its own: borders are as stiff as the rest."""
     faces = mesh.faces
     count = np.bincount(faces.ravel(), minlength=mesh.n_vertices)
     total = np.bincount(faces.ravel(), np.repeat(mesh.face_areas, faces.shape[1]), minlength=mesh.n_vertices)
