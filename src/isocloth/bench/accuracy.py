@@ -70,7 +70,7 @@ def free_swing(nodes: int, seconds: float, small_timestep: float) -> list[FreeSw
     runs: list[tuple[str, dict[str, Any]]] = [
         ("default", {}),
         ("euler", {"integrator": "euler"}),
-        ("small steps", {"timestep": small_timestep}),
+        ("small steps, tight", {"timestep": small_timestep, "solver_options": TIGHT}),
     ]
     return [_free(name, nodes, seconds, hanging, **options) for name, options in runs]
 

@@ -16,15 +16,16 @@ from isocloth.bench import peer, tables
 from isocloth.bench.accuracy import free_swing, swing_kept
 from isocloth.bench.machine import machine
 from isocloth.bench.phases import growth, phases
-from isocloth.bench.race import race
+from isocloth.bench.race import Race, race
 from isocloth.bench.startup import startup
 from isocloth.bench.swing import TIMESTEP, simulation
 from isocloth.files import atomic_path
 
 SIZES = (9, 17, 33, 65, 100)
-#: the rival is not run on larger cloths, nor is isocloth for longer than LARGE_SECONDS
+#: larger cloths run without the rival, and no longer and no oftener than this
 LARGEST_FULL = 33
 LARGE_SECONDS = 2.0
+LARGE_REPEAT = 2
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -39,13 +40,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     _print(tables.machine_text(results["machine"]))
     with threadpool_limits(limits=1):
         simulation(5).step()  # compiles, or loads what is compiled, before any clock runs
-        races = [
-            race(
-                nodes, args.seconds if nodes <= LARGEST_FULL else min(args.seconds, LARGE_SECONDS), args.repeat,
-                with_peer=with_peer and nodes <= LARGEST_FULL, say=_say,
-            )
-            for nodes in args.sizes
-        ]  # fmt: skip
+        races = [_race(nodes, args, with_peer) for nodes in args.sizes]
         _print(tables.speed_text(races), tables.steps_text(races), tables.quality_text(races))
         _say("phases")
         parts = [phases(nodes, steps=_phase_steps(nodes, quick)) for nodes in args.sizes]
@@ -73,6 +68,14 @@ def main(argv: Sequence[str] | None = None) -> int:
         with atomic_path(Path(args.json)) as temporary:
             Path(temporary).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")
     return 0
+
+
+def _race(nodes: int, args: argparse.Namespace, with_peer: bool) -> Race:
+    if nodes <= LARGEST_FULL:
+        return race(nodes, args.seconds, args.repeat, with_peer=with_peer, say=_say)
+    return race(
+        nodes, min(args.seconds, LARGE_SECONDS), min(args.repeat, LARGE_REPEAT), with_peer=False, say=_say
+    )  # fmt: skip
 
 
 def _arguments(argv: Sequence[str] | None) -> argparse.Namespace:

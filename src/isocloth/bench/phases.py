@@ -23,11 +23,13 @@ from isocloth.typing import BoolArray, FloatArray
 
 #: s of computing that one timing of one kernel is allowed
 PATIENCE = 0.02
+#: the quantile of the steps' times that stands for a quick step
+QUICK = 0.1
 
 
 @dataclass
 class Phases:
-    """Time of one average step by phase, in microseconds, and the size of the factor."""
+    """Time of a typical, undisturbed step by phase, in microseconds, and the size of the factor."""
 
     nodes: int  # per side
     step: float  # the whole step
@@ -37,29 +39,34 @@ class Phases:
     triangular: float  # triangular solves
     rest_of_solve: float  # what else the solver does, the call included
     outside: float  # the interpreter: everything around the solver
-    solves: float  # per step
+    solves: int  # in this step
     flops: int  # per factorisation
     gigaflops: float  # per second of factorisation
     memory: int  # of the factor, bytes
 
 
 class _Watch:
-    """A solver that counts its own time."""
+    """A solver that counts its own time and solves, of one step at a time."""
 
     def __init__(self, solver: Solver) -> None:
         self.solver, self.name = solver, solver.name
-        self.seconds: list[float] = []
-        self.solves = 0
+        self.seconds, self.solves = 0.0, 0
         self.step: StepProblem | None = None
         self.multipliers = np.empty(0)
 
     def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         begin = time.perf_counter()
         outcome = self.solver.solve(step, multipliers, first=first)
-        self.seconds.append(time.perf_counter() - begin)
+        self.seconds += time.perf_counter() - begin
         self.solves += outcome.iterations
         self.step, self.multipliers = step, outcome.multipliers
         return outcome
+
+    def take(self) -> tuple[float, int]:
+        """Seconds and solves since the last call."""
+        taken = self.seconds, self.solves
+        self.seconds, self.solves = 0.0, 0
+        return taken
 
 
 def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
@@ -70,19 +77,23 @@ def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
     sim.step()
     watch = _Watch(solver)
     sim.solver = watch
-    whole, kernels = [], []
+    rows_of = []  # (seconds of the step, seconds in the solver, solves)
+    kernels = []
     for k in range(steps):
         begin = time.perf_counter()
         sim.step()
-        whole.append(time.perf_counter() - begin)
+        rows_of.append((time.perf_counter() - begin, *watch.take()))
         if (k + 1) * samples // steps > k * samples // steps:
-            assert watch.step is not None
             kernels.append(_kernels(solver, sim.problem.rows.arrays, sim.problem.area, watch, sim.positions))
-    solves = watch.solves / steps
-    each = np.median(np.array(kernels), axis=0)
+    whole, inside, counts = np.array(rows_of).T
+    # steps differ in their number of solves: take those with the most frequent one, and of these a quick one, because
+    # the kernels' times are of their quickest runs too
+    solves = int(np.argmax(np.bincount(counts.astype(np.int64))))
+    typical = counts == solves
+    step, solve = np.quantile(whole[typical], QUICK), np.quantile(inside[typical], QUICK)
+    each = np.min(np.array(kernels), axis=0)
     # every solve is followed by an evaluation of the rows, and one precedes the first
     rows, assembly, factor, triangular = each * np.array([1.0 + solves, solves, solves, solves])
-    step, solve = np.median(whole), np.median(watch.seconds)
     own = solver.system.factor
     return Phases(
         nodes=nodes,

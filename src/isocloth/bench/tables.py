@@ -43,12 +43,13 @@ def speed_text(races: Sequence[Race]) -> str:
             [
                 _cloth(r.nodes), f"{r.seconds:g}",
                 _speed(r.isocloth.real_time), _speed(other.real_time if other else None),
-                _number(r.ratio, ".2f"), _number(r.target, "g"), _verdict(r.reached),
+                _number(r.ratio, ".2f"), _number(r.undisturbed_ratio, ".2f"),
+                _number(r.target, "g"), _verdict(r.reached),
                 _runs(r.isocloth), _runs(other) if other else "-",
             ]
         )  # fmt: skip
-    header = ["cloth", "seconds", "isocloth x real time", f"{NAME} x real time", "ratio", "target", "target reached",
-              "isocloth, every run", f"{NAME}, every run"]  # fmt: skip
+    header = ["cloth", "seconds", "isocloth x real time", f"{NAME} x real time", "ratio", "undisturbed", "target",
+              "target reached", "isocloth, every run", f"{NAME}, every run"]  # fmt: skip
     return section("Speed of the swing at 10 ms, one thread (best of the runs, taken in turn)", table(header, rows))
 
 
@@ -95,7 +96,7 @@ def phases_text(all_phases: Sequence[Phases]) -> str:
         rows.append(
             [
                 _cloth(p.nodes), f"{p.step:.0f}", *(f"{t:.0f} ({100 * t / p.step:.0f} %)" for t in times),
-                f"{p.solves:.2f}", f"{p.flops / 1e6:.2f}", f"{p.gigaflops:.1f}", f"{p.memory / 2**20:.2f}",
+                str(p.solves), f"{p.flops / 1e6:.2f}", f"{p.gigaflops:.1f}", f"{p.memory / 2**20:.2f}",
             ]
         )  # fmt: skip
     header = ["cloth", "step us", "rows", "assembly", "factorisation", "triangular", "rest of solve", "Python",
@@ -111,7 +112,7 @@ def phases_text(all_phases: Sequence[Phases]) -> str:
         }
         fitted = ", ".join(f"{name} {growth(sizes, values):.2f}" for name, values in slopes.items())
         parts.append(f"\nGrowth with the number of nodes, exponent fitted in log-log: {fitted}")
-    return section("Time of a median step by phase, microseconds", *parts)
+    return section("Time of a typical step by phase, microseconds", *parts)
 
 
 def startup_text(start: Startup, races: Sequence[Race]) -> str:
