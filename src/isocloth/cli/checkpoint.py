@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import zipfile
+import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +15,8 @@ import numpy as np
 from isocloth import __version__
 from isocloth.files import atomic_path
 from isocloth.scenes import Scene
+
+UNREADABLE = "(which cannot be read)"
 
 
 class Checkpoint:
@@ -38,7 +42,10 @@ class Checkpoint:
             )
         elif self.path.exists():
             self._check_mark()
-            note = f"resuming {self._progress()}"
+            progress = self._progress()
+            if progress == UNREADABLE:
+                raise ValueError(f"{str(self.path)!r} is damaged; add --restart to begin afresh")
+            note = f"resuming {progress}"
         elif resume:
             note = f"no checkpoint {str(self.path)!r}; starting from the beginning"
         with atomic_path(self.mark) as temporary:
@@ -48,9 +55,13 @@ class Checkpoint:
     def after_interrupt(self, command: str) -> str:
         """What to tell the user after Ctrl-C."""
         if not self.path.exists():
-            self.mark.unlink(missing_ok=True)
             return "interrupted before there was anything to save"
         return f"interrupted {self._progress()}; continue with\n  {command}"
+
+    def tidy(self) -> None:
+        """Leave nothing behind of a run that has saved nothing."""
+        if not self.path.exists():
+            self.mark.unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Forget the run."""
@@ -61,8 +72,8 @@ class Checkpoint:
         try:
             with np.load(self.path) as data:
                 done, total, timestep = int(data["done"]), int(data["total"]), float(data["timestep"])
-        except (OSError, ValueError, KeyError, EOFError):
-            return "(which cannot be read)"
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+            return UNREADABLE
         return f"at t = {done * timestep:.4g} s of {total * timestep:.4g} s"
 
     def _check_mark(self) -> None:

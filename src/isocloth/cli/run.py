@@ -43,6 +43,8 @@ def run(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print(f"isocloth: {checkpoint.after_interrupt(_command(options))}", file=sys.stderr)
         return INTERRUPTED
+    finally:
+        checkpoint.tidy()
     trajectory.save(output)
     checkpoint.remove()
     if not options.quiet:

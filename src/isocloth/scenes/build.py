@@ -113,6 +113,8 @@ def _hold(sim: ScheduledSimulation, plan: GraspPlan, mesh: Mesh) -> None:
 def held_nodes(plan: GraspPlan, mesh: Mesh) -> IntArray:
     """Nodes that a grasp holds, each once, in the order in which the scene names them."""
     if plan.nodes:
+        if max(plan.nodes) >= mesh.n_vertices:
+            raise ValueError(f"node {max(plan.nodes)} does not exist: expected indices from 0 to {mesh.n_vertices - 1}")
         return np.array(plan.nodes, dtype=np.int64)
     if plan.where:
         found = [find_place(name, mesh) for name in plan.where]

@@ -1,0 +1,146 @@
+"""Errors are short, on standard error, and end with exit code 2."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import isocloth
+from isocloth.cli import main
+from isocloth.errors import SceneError
+
+SCENE = """
+[cloth]
+width = 0.3
+height = 0.3
+nodes = [4, 4]
+
+[simulation]
+duration = 0.05
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "good.toml").write_text(SCENE)
+    (tmp_path / "bad.toml").write_text(SCENE.replace("width = 0.3", "widht = 0.3"))
+    (tmp_path / "empty.h5").write_text("")
+    (tmp_path / "folder.h5").mkdir()
+
+
+CASES = [
+    (["run", "none.toml"], ["none.toml", "does not exist"]),
+    (["run", "swin"], ["did you mean 'swing'?"]),
+    (["run", "bad.toml"], ["bad.toml: 2 problems", "cloth.width: is missing", "cloth.widht = 0.3"]),
+    (["run", "good.toml", "-o", "out.txt"], ["ends in .npz, .h5 or .hdf5", "'out.txt'"]),
+    (["run", "good.toml", "-o", "none/out.h5"], ["folder of 'none/out.h5' does not exist"]),
+    (["run", "good.toml", "-o", "folder.h5"], ["'folder.h5' exists and is not a file"]),
+    (["run", "good.toml", "--duration", "-1"], ["'-1' is no positive number of seconds"]),
+    (["run", "good.toml", "--duration", "x"], ["'x' is no positive number of seconds"]),
+    (["run", "good.toml", "--duration", "0.001"], ["0.001 s is shorter than the timestep"]),
+    (["run", "good.toml", "--resume", "--restart"], ["not allowed with"]),
+    (["render", "none.h5", "-o", "out.png"], ["no trajectory at 'none.h5'"]),
+    (["render", "empty.h5", "-o", "out.png"], ["'empty.h5' is empty"]),
+    (["render", "empty.h5"], ["required: -o"]),
+    (["info", "none.obj"], ["none.obj", "does not exist"]),
+    (["info", "what.docx"], ["'what.docx' is no scene, mesh or trajectory file"]),
+    (["fly"], ["invalid choice: 'fly'"]),
+    ([], ["required: COMMAND"]),
+]
+
+
+@pytest.mark.parametrize(("words", "parts"), CASES, ids=lambda value: " ".join(value))
+def test_that_errors_are_short(words: list[str], parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert "Traceback" not in err
+    for part in parts:
+        assert part in err
+
+
+def test_that_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
+    before = sorted(tmp_path.iterdir())
+    assert main(["run", "good.toml", "--duration", "0.001"]) == 2
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_that_a_traceback_can_be_had() -> None:
+    with pytest.raises(SceneError):
+        main(["run", "bad.toml", "--traceback"])
+
+
+def test_that_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("isocloth.cli.run.simulate", broken)
+    with pytest.raises(ZeroDivisionError):
+        main(["run", "good.toml"])
+
+
+def test_that_a_key_error_is_not_shown_in_quotes(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("fabric 'x' is unknown")
+
+    monkeypatch.setattr("isocloth.cli.run.load_scene", broken)
+    assert main(["run", "good.toml"]) == 2
+    assert capsys.readouterr().err == "isocloth: error: fabric 'x' is unknown\n"
+
+
+def test_that_warnings_are_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # two corners torn apart: 0.3 m of cloth to 0.4 m
+    tear = '\n[[grasp]]\nwhere = "corner 0"\n\n[[grasp]]\nwhere = "corner 2"\nmotion = "line"\n'
+    (tmp_path / "tear.toml").write_text(SCENE + tear + "by = [0.1, 0, 0]\nstop = 0.04\n")
+    assert main(["run", "tear.toml"]) == 0
+    out, err = capsys.readouterr()
+    assert "isocloth: warning: t = " in err
+    assert "simulation.py" not in err
+    failed = next(line for line in out.splitlines() if line.startswith("unconverged steps"))
+    assert int(failed.split()[-1]) > 0
+
+
+def test_that_other_rooms_read_their_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+    for name in ("bench", "reproduce"):
+        module = type(sys)(f"isocloth.{name}")
+        module.main = lambda argv, name=name: seen.append((name, argv)) or 7  # type: ignore[attr-defined]
+        monkeypatch.setitem(sys.modules, f"isocloth.{name}", module)
+    assert main(["reproduce", "--list"]) == 7
+    assert main(["bench", "swing", "--quick"]) == 7
+    assert seen == [("reproduce", ["--list"]), ("bench", ["swing", "--quick"])]
+
+
+def test_that_the_module_is_the_command() -> None:
+    done = subprocess.run([sys.executable, "-m", "isocloth", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"isocloth {isocloth.__version__}\n"
+
+
+def test_that_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    text = capsys.readouterr().out
+    for name in ("run", "render", "info", "demo", "bench", "reproduce"):
+        assert f"\n    {name}" in text
+
+
+def test_that_info_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["info"]) == 0
+    text = capsys.readouterr().out
+    for part in (isocloth.__version__, "numba", "cores", "denim", "swing"):
+        assert part in text
+    assert main(["info", "good.toml"]) == 0
+    assert "9 quads" in capsys.readouterr().out
+    isocloth.meshes.rectangle(0.2, 0.5, (3, 3)).save("mesh.obj")
+    assert main(["info", "mesh.obj"]) == 0
+    assert "0.1 m^2" in capsys.readouterr().out
+
+
+def test_that_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "good.toml", "--quiet"]) == 0
+    assert capsys.readouterr() == ("", "")

@@ -1,0 +1,55 @@
+"""Every example runs in an empty folder, and its number is checked against what it must be."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+from pathlib import Path
+
+import pytest
+
+from isocloth import Trajectory
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+# name -> (expected number, tolerance), each from a derivation that the example does not use
+EXPECTED = {
+    "ten_lines": (0.0, 2e-3),
+    # a release falls between two steps: the velocity is known to g h / 2, so the place to g h / 2 times the fall
+    "hang_and_release": (0.0, 9.81 * 0.005 / 2 * 0.3),
+    "follow_a_path": (0.0, 1e-12),
+    "forces": (0.25 * 0.5 * 0.3 * 9.81, 1e-3 * 0.25 * 0.5 * 0.3 * 9.81),
+    "save_and_restore": (0.0, 0.0),
+    "garment": (0.0, 1e-3),
+    "compare_solvers": (0.0, 0.02 * 0.594),
+}
+
+
+def test_that_no_example_is_forgotten() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_that_an_example_gives_its_number(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = EXAMPLES / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"example_{name}", path)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    value = module.main()
+    expected, tolerance = EXPECTED[name]
+    assert math.isfinite(value)
+    assert abs(value - expected) <= tolerance
+    assert len(capsys.readouterr().out.splitlines()) >= 1
+    assert len(path.read_text().splitlines()) <= 40
+
+
+def test_that_the_ten_lines_leave_a_trajectory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    code = (EXAMPLES / "ten_lines.py").read_text()
+    exec(compile(code, "ten_lines.py", "exec"), {"__name__": "__main__"})
+    assert len(Trajectory.load("ten_lines.npz")) == 101
