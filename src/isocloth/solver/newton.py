@@ -4,6 +4,10 @@ The multiplier of each row is an unknown of its own, carried over from step to s
 stiffness. With w C in its place, a Newton step that turns an edge by theta leaves C = theta^2, a false tension up to a
 hundred times the real one, and the matrix is far too stiff sideways. Full steps are taken under a watchdog: the
 potential has to fall below its value two steps ago, else the solver returns there and halves that step.
+
+The geometric stiffness is bounded from above, lambda T <= |lambda| S, so that the matrix is always quasi-definite. Where
+cloth is compressed the bound is not sharp and convergence is linear; once close to the solution the true second
+derivative is tried, and kept as long as it is quasi-definite: the last digits then come quadratically.
 """
 
 from __future__ import annotations
@@ -123,11 +127,19 @@ def _newton(
     converged = False
     gap = ra = 0.0
     iterations = 0
+    close = 1e-3  # gap below which the true second derivative is tried
     while iterations < max_iterations:
-        assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, cloth.area, step.mass_factor, step.bending_factor,
-                 step.held)  # fmt: skip
-        factorise(f)
-        iterations += 1
+        definite = False
+        if iterations >= 3 and gap < close:
+            _assemble(cloth, step, f, work, lam, True)
+            definite = factorise(f)
+            iterations += 1
+            if not definite:
+                close = 0.01 * gap
+        if not definite:
+            _assemble(cloth, step, f, work, lam, False)
+            factorise(f)
+            iterations += 1
         _right_hand_side(cloth, step, work)
         solve_in_place(f, x)
         descent = _linearise(cloth, work)
@@ -172,6 +184,14 @@ def _newton(
         if cloth.enforced[k] and not abs(work.values[k]) <= error:
             error = abs(work.values[k])
     return iterations, converged, error, gap, ra
+
+
+@kernel
+def _assemble(cloth: Cloth, step: Step, f: Fronts, work: Workspace, lam: FloatArray, exact: bool) -> None:
+    assemble(
+        cloth.assembly, f, cloth.rows, work.jacobian, lam, cloth.area, step.mass_factor, step.bending_factor, step.held,
+        exact,
+    )  # fmt: skip
 
 
 @kernel

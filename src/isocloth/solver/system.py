@@ -33,6 +33,7 @@ class Assembly(NamedTuple):
     pair_stride: IntArray
     plus: FloatArray  # entry of S for either sign of the multiplier, per pair
     minus: FloatArray
+    exact: FloatArray  # entry of T, per pair
     weight: FloatArray  # (r,)
     kept: IntArray  # (r,) index of the row's multiplier among the scalars, -1 if it is not kept
     kept_place: IntArray  # per row: place of its diagonal entry
@@ -100,7 +101,7 @@ class NewtonSystem:
         pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1))
         self.assembly = Assembly(
             pair_ptr.astype(np.int64), first - rows.ptr[row_of], second - rows.ptr[row_of], pair_place, pair_stride,
-            rows.plus[entry], rows.minus[entry], rows.weight,
+            rows.plus[entry], rows.minus[entry], rows.T[entry], rows.weight,
             np.where(number >= 0, 3 * n + number - n, -1), kept_place, link_place, link_step, node_place, node_stride,
             bend_place, bend_stride, k.row[upper].astype(np.int64), k.col[upper].astype(np.int64),
             k.data[upper].astype(np.float64),
@@ -137,9 +138,13 @@ def _row_strength(rows: Rows) -> FloatArray:
 @kernel
 def assemble(
     s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, area: FloatArray,
-    mass_factor: float, bending_factor: float, held: BoolArray,
+    mass_factor: float, bending_factor: float, held: BoolArray, exact: bool,
 ) -> None:  # fmt: skip
-    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes become identity."""
+    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes become identity.
+
+    `exact` takes lambda T itself in place of its bound |lambda| S: the true second derivative, which need not be
+    quasi-definite.
+    """
     panel = f.panel
     panel[:] = 0.0
     for k in range(len(multiplier)):
@@ -151,7 +156,10 @@ def assemble(
             a, b = base + s.pair_first[q], base + s.pair_second[q]
             if held[rows.nodes[a]] or held[rows.nodes[b]]:
                 continue
-            geometric = 2.0 * (lam * s.plus[q] if lam > 0.0 else -lam * s.minus[q])
+            if exact:
+                geometric = 2.0 * lam * s.exact[q]
+            else:
+                geometric = 2.0 * (lam * s.plus[q] if lam > 0.0 else -lam * s.minus[q])
             at, stride = s.pair_place[q], s.pair_stride[q]
             if kept:
                 panel[at] += geometric

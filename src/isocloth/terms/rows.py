@@ -111,23 +111,29 @@ def stack(*parts: Rows) -> Rows:
 
 @kernel
 def evaluate(rows: RowArrays, y: FloatArray, values: FloatArray, jacobian: FloatArray) -> None:
-    """C and J at y (n, 3): values (r,), jacobian (ptr[-1], 3) with one entry per row and node."""
+    """C and J at y (n, 3): values (r,), jacobian (ptr[-1], 3) with one entry per row and node.
+
+    Positions are taken relative to the row's first node: rows do not see translations, and far from the origin the
+    squares would cost digits.
+    """
     for k in range(len(rows.ptr) - 1):
         first = rows.ptr[k]
         m = rows.ptr[k + 1] - first
+        o = rows.nodes[first]
+        ox, oy, oz = y[o, 0], y[o, 1], y[o, 2]
         total = 0.0
         at = rows.square[k]
         for a in range(m):
             gx = gy = gz = 0.0
-            for b in range(m):
+            for b in range(1, m):
                 t = rows.T[at + b]
                 q = rows.nodes[first + b]
-                gx += t * y[q, 0]
-                gy += t * y[q, 1]
-                gz += t * y[q, 2]
+                gx += t * (y[q, 0] - ox)
+                gy += t * (y[q, 1] - oy)
+                gz += t * (y[q, 2] - oz)
             at += m
             p = rows.nodes[first + a]
-            total += gx * y[p, 0] + gy * y[p, 1] + gz * y[p, 2]
+            total += gx * (y[p, 0] - ox) + gy * (y[p, 1] - oy) + gz * (y[p, 2] - oz)
             jacobian[first + a, 0] = 2.0 * gx
             jacobian[first + a, 1] = 2.0 * gy
             jacobian[first + a, 2] = 2.0 * gz

@@ -1,0 +1,235 @@
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import isocloth as ic
+
+SHEET = ic.meshes.rectangle(0.3, 0.4, shape=(5, 6))
+VARIANTS = {
+    "bdf2": {}, "euler": {"integrator": "euler"}, "projection": {"solver": "projection", "discretisation": "nodal"},
+}  # fmt: skip
+
+
+def hung(fabric=None, **options):
+    """A vertical sheet held at its upper corners."""
+    v = SHEET.vertices
+    mesh = SHEET.with_vertices(np.stack([np.zeros(len(v)), v[:, 0], v[:, 1]], axis=1))
+    sim = ic.Simulation(mesh, fabric or ic.Fabric(density=0.2), **options)
+    return sim, sim.grasp([mesh.nearest([0, 0, 0.4]), mesh.nearest([0, 0.3, 0.4])])
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_free_fall_follows_the_integrators_own_scheme(variant):
+    rho, delta, alpha, dt = 0.2, 0.15, 0.3, 0.01
+    fabric = ic.Fabric(density=rho, gravity_density=delta, damping=alpha)
+    sim = ic.Simulation(SHEET, fabric, timestep=dt, **VARIANTS[variant])
+    z = [0.0, 0.0]
+    v = [0.0, 0.0]
+    for k in range(40):
+        sim.step()
+        if variant != "euler" and k > 0:
+            h, zb, vb = 2 * dt / 3, (4 * z[-1] - z[-2]) / 3, (4 * v[-1] - v[-2]) / 3
+        else:
+            h, zb, vb = dt, z[-1], v[-1]
+        new = (vb - h * 9.81 * delta / rho) / (1 + h * alpha / rho)
+        z.append(zb + h * new)
+        v.append(new)
+        np.testing.assert_allclose(sim.positions[:, 2], z[-1], rtol=1e-9)
+        np.testing.assert_allclose(sim.velocities[:, 2], v[-1], rtol=1e-7)
+
+
+@pytest.mark.parametrize("integrator", ["bdf2", "euler"])
+def test_free_fall_is_exact_in_the_limit_of_small_steps(integrator):
+    errors = []
+    for dt in (0.02, 0.01, 0.005):
+        sim = ic.Simulation(SHEET, ic.Fabric(density=0.2, damping=0.4), timestep=dt, integrator=integrator)
+        for _ in range(round(0.4 / dt)):
+            sim.step()
+        rate = 2.0
+        exact = -9.81 / rate * (0.4 - (1 - np.exp(-rate * 0.4)) / rate)
+        errors.append(abs(sim.positions[:, 2].mean() - exact))
+    order = np.polyfit(np.log([0.02, 0.01, 0.005]), np.log(errors), 1)[0]
+    assert order == pytest.approx({"bdf2": 2.0, "euler": 1.0}[integrator], abs=0.2)
+
+
+def test_reactions_of_a_hanging_sheet_add_up_to_its_weight():
+    sim, grasp = hung(ic.Fabric(density=0.2, damping=2.0))
+    for _ in range(300):
+        report = sim.step()
+    assert report.converged
+    np.testing.assert_allclose(grasp.force.sum(axis=0), [0, 0, 0.2 * 9.81 * SHEET.area], atol=1e-5)
+    assert np.linalg.norm(sim.velocities, axis=1).max() < 1e-4
+
+
+def test_held_nodes_follow_their_path_exactly():
+    sim, _ = hung()
+    other = sim.mesh.nearest([0, 0.15, 0.0])
+    start = sim.positions[other].copy()
+
+    def path(t):
+        return [*start, [0.1 * np.sin(3 * t), 0.02 * t, 0.05 * t]]
+
+    sim.grasp(other, path)
+    for _ in range(30):
+        sim.step()
+        np.testing.assert_array_equal(sim.positions[other], path(sim.time)[0])
+
+
+def test_a_path_may_be_an_array_over_the_coming_steps_or_over_times():
+    first, _ = hung()
+    second, _ = hung()
+    node = first.mesh.nearest([0, 0.15, 0.0])
+    points = first.positions[node] + np.linspace(0, 1, 20)[:, None, None] * np.array([[0.1, 0.0, 0.05]])
+    first.grasp(node, points)
+    second.grasp(node, (0.01 * np.arange(1, 21), points))
+    for _ in range(25):
+        first.step()
+        second.step()
+        np.testing.assert_allclose(first.positions[node], second.positions[node], atol=1e-14)
+    np.testing.assert_allclose(first.positions[node], points[-1, 0])
+
+
+def test_move_to_sends_nodes_and_release_lets_them_fall():
+    sim, grasp = hung()
+    target = sim.positions[grasp.nodes] + [0.01, 0, 0]
+    grasp.move_to(target)
+    sim.step()
+    np.testing.assert_array_equal(sim.positions[grasp.nodes], target)
+    grasp.release()
+    height = sim.positions[:, 2].mean()
+    for _ in range(30):
+        sim.step()
+    assert sim.positions[:, 2].mean() < height - 0.3
+    assert sim.grasps == ()
+    np.testing.assert_array_equal(grasp.force, 0.0)
+    with pytest.raises(ValueError, match="released"):
+        grasp.move_to(target)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_a_restored_state_goes_on_with_the_same_bits(variant):
+    sim, _ = hung(**VARIANTS[variant])
+    sim.velocities = 0.5 * np.random.default_rng(0).standard_normal(sim.positions.shape)
+    for _ in range(5):
+        sim.step()
+    saved = sim.state.copy()
+    for _ in range(5):
+        sim.step()
+    later = sim.positions.copy()
+    sim.state = saved
+    assert sim.time == saved.time
+    for _ in range(5):
+        sim.step()
+    np.testing.assert_array_equal(sim.positions, later)
+
+
+def test_old_arrays_do_not_change_and_cannot_be_written():
+    sim, _ = hung()
+    before = sim.positions
+    kept = before.copy()
+    sim.step()
+    np.testing.assert_array_equal(before, kept)
+    with pytest.raises(ValueError, match="read-only"):
+        sim.positions[0, 0] = 1.0
+
+
+def test_the_report_is_a_certificate_that_measures_what_it_says():
+    sim, _ = hung()
+    for _ in range(20):
+        report = sim.step()
+    rows = sim.problem.rows
+    assert report.isometry_error == pytest.approx(np.abs(rows.values(sim.positions)).max(), rel=1e-9)
+    edges = ic.measure.edge_stretch(sim.mesh, sim.positions)
+    assert report.residuals["edge_stretch"] == edges.max
+    assert report.residuals["area_total"] == ic.measure.area_errors(sim.mesh, sim.positions).total
+    assert report.isometry_error < 1e-3
+    assert report.substeps == 1
+
+
+def test_with_no_damping_energy_is_not_gained():
+    sim, _ = hung()
+    sim.velocities = np.stack([2 * (0.4 - sim.positions[:, 2]), 0 * sim.time + np.zeros(30), np.zeros(30)], axis=1)
+    start = sum(sim.energy.values())
+    for _ in range(200):
+        sim.step()
+        assert sum(sim.energy.values()) < start + 2e-3 * abs(start)
+
+
+def test_two_held_corners_of_a_perfectly_flat_hanging_sheet_just_work():
+    sim, _ = hung()
+    for _ in range(50):
+        report = sim.step()
+        assert report.converged
+    # gravity acts in the plane of the sheet: nothing may leave it
+    assert np.abs(sim.positions[:, 0]).max() < 1e-12
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_corners_pulled_apart_are_reported_and_never_hang(variant):
+    sim, grasp = hung(**VARIANTS[variant])
+    start, seen = sim.positions[grasp.nodes].copy(), []
+    for k in range(20):
+        grasp.move_to([*start, [0, -0.0075 * (k + 1) / 20, 0], [0, 0.0075 * (k + 1) / 20, 0]])
+        seen.append(sim.step())
+    assert seen[0].problem == "" or variant == "projection"
+    assert not seen[-1].converged
+    assert "further apart" in seen[-1].problem or "smaller timestep" in seen[-1].problem
+
+
+def test_a_violent_step_is_cut_into_substeps_and_says_so():
+    sim, grasp = hung(solver_options=ic.NewtonOptions(max_iterations=4))
+    sim.step()
+    grasp.move_to(sim.positions[grasp.nodes] + [0.25, 0, 0.1])
+    report = sim.step()
+    assert report.substeps > 1
+    assert sim.time == pytest.approx(0.02)
+    assert np.isfinite(sim.positions).all()
+
+
+def test_a_noisy_start_may_have_a_flat_rest_shape():
+    noisy = SHEET.with_vertices(SHEET.vertices + 1e-3 * np.random.default_rng(0).standard_normal((30, 3)))
+    by_mesh, by_array = ic.Simulation(noisy, rest=SHEET), ic.Simulation(noisy, rest=SHEET.vertices)
+    np.testing.assert_array_equal(by_mesh.problem.rows.rest, by_array.problem.rows.rest)
+    np.testing.assert_array_equal(by_mesh.positions, noisy.vertices)
+    np.testing.assert_array_equal(by_mesh.rest.vertices, SHEET.vertices)
+
+
+def test_steps_release_the_interpreters_lock():
+    big = ic.meshes.rectangle(1, 1, shape=(33, 33))
+    sim = ic.Simulation(big)
+    sim.grasp(big.corners[:2])
+    sim.step()
+    ticks, stop = [], threading.Event()
+
+    def count():
+        while not stop.is_set():
+            ticks.append(1)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    for _ in range(5):
+        sim.step()
+    stop.set()
+    thread.join()
+    # were the lock held for whole steps, the counter would get a turn only between them
+    assert len(ticks) > 1000
+
+
+@settings(max_examples=15, deadline=None)
+@given(st.integers(0, 10**6))
+def test_a_motion_does_not_depend_on_where_the_cloth_is_or_how_it_is_turned_about_gravity(seed):
+    rng = np.random.default_rng(seed)
+    angle, shift = rng.uniform(0, 2 * np.pi), rng.uniform(-2, 2, 3)
+    turn = np.array([[np.cos(angle), -np.sin(angle), 0], [np.sin(angle), np.cos(angle), 0], [0, 0, 1]])
+    ends = []
+    for rotation, move in ((np.eye(3), np.zeros(3)), (turn, shift)):
+        mesh = SHEET.with_vertices(SHEET.vertices @ rotation.T + move)
+        sim = ic.Simulation(mesh, ic.Fabric(density=0.2), solver_options=ic.TIGHT)
+        sim.grasp(SHEET.corners[:2])
+        for _ in range(8):
+            sim.step()
+        ends.append((sim.positions - move) @ rotation)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-7)

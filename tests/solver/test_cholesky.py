@@ -1,0 +1,147 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+import scipy.sparse.linalg as sla
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isocloth.solver.cholesky import SparseCholesky, factorise, solve_in_place
+from isocloth.solver.ordering import dissect
+
+
+def random_graph(rng, n, neighbours=5):
+    """Points in the plane, each coupled to its nearest ones."""
+    points = rng.random((n, 2))
+    distance = ((points[:, None] - points[None]) ** 2).sum(axis=2)
+    near = np.argsort(distance, axis=1)[:, : min(neighbours + 1, n)]
+    i, j = np.repeat(np.arange(n), near.shape[1]), near.ravel()
+    return sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n, n)), points
+
+
+def fill(rng, factor, graph, sizes, signs):
+    """Write a random quasi-definite matrix into the factor; return it dense."""
+    start = np.concatenate([[0], np.cumsum(sizes)])
+    dense = np.zeros((start[-1], start[-1]))
+    entries = graph.tocoo()
+    factor.fronts.panel[:] = 0.0
+    for i, j in zip(entries.row, entries.col, strict=True):
+        if factor.rank[i] > factor.rank[j]:
+            continue
+        block = rng.standard_normal((sizes[i], sizes[j]))
+        if signs[i] != signs[j] or i != j:
+            block *= 0.3
+        if i == j:
+            block = signs[i] * (block @ block.T + 8 * np.eye(sizes[i]))
+        rows, cols = slice(start[i], start[i + 1]), slice(start[j], start[j + 1])
+        dense[rows, cols] = block
+        dense[cols, rows] = block.T
+        place, stride = factor.places(np.array([i]), np.array([j]))
+        for a in range(sizes[i]):
+            at = place[0] + a * stride[0]
+            factor.fronts.panel[at : at + sizes[j]] = block[a]
+    return dense
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([3, 12, 40]), st.booleans())
+def test_it_solves_what_a_dense_solver_solves(seed, n, leaf, mixed):
+    rng = np.random.default_rng(seed)
+    graph, points = random_graph(rng, n)
+    signs = np.where(rng.random(n) < 0.3, -1.0, 1.0) if mixed else np.ones(n)
+    sizes = np.where(signs > 0, 3, 1)
+    factor = SparseCholesky(graph, points, sizes, signs, leaf=leaf)
+    dense = fill(rng, factor, graph, sizes, signs)
+    assert factorise(factor.fronts)
+    right = rng.standard_normal(len(dense))
+    x = right.copy()
+    solve_in_place(factor.fronts, x)
+    np.testing.assert_allclose(dense @ x, right, atol=1e-9 * max(1.0, np.abs(x).max() * np.abs(dense).max()))
+
+
+def test_it_agrees_with_superlu_on_a_larger_grid():
+    n = 24
+    idx = np.arange(n * n).reshape(n, n)
+    pairs = [np.stack([idx[:-1].ravel(), idx[1:].ravel()]), np.stack([idx[:, :-1].ravel(), idx[:, 1:].ravel()])]
+    i, j = np.concatenate(pairs, axis=1)
+    laplacian = sp.coo_matrix((-np.ones(len(i)), (i, j)), shape=(n * n, n * n)).tocsr()
+    matrix = (laplacian + laplacian.T + sp.diags_array(np.full(n * n, 4.1))).tocsr()
+    points = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), axis=-1).reshape(-1, 2).astype(float)
+    factor = SparseCholesky(matrix, points, np.ones(n * n, dtype=int))
+    upper = matrix.tocoo()
+    keep = factor.rank[upper.row] <= factor.rank[upper.col]
+    place, _ = factor.places(upper.row[keep].astype(np.int64), upper.col[keep].astype(np.int64))
+    factor.fronts.panel[place] = upper.data[keep]
+    assert factorise(factor.fronts)
+    right = np.random.default_rng(0).standard_normal(n * n)
+    x = right.copy()
+    solve_in_place(factor.fronts, x)
+    np.testing.assert_allclose(x, sla.spsolve(matrix.tocsc(), right), atol=1e-12)
+
+
+def test_the_same_input_gives_the_same_bits():
+    rng = np.random.default_rng(5)
+    graph, points = random_graph(rng, 50)
+    sizes = np.full(50, 3)
+    factor = SparseCholesky(graph, points, sizes)
+    fill(np.random.default_rng(1), factor, graph, sizes, np.ones(50))
+    saved = factor.fronts.panel.copy()
+    answers = []
+    for _ in range(3):
+        factor.fronts.panel[:] = saved
+        factorise(factor.fronts)
+        x = np.arange(150.0)
+        solve_in_place(factor.fronts, x)
+        answers.append(x)
+    assert np.array_equal(answers[0], answers[1])
+    assert np.array_equal(answers[0], answers[2])
+
+
+def test_a_pivot_of_the_wrong_sign_is_reported():
+    graph = sp.csr_matrix(np.ones((2, 2)))
+    factor = SparseCholesky(graph, np.array([[0.0, 0], [1, 0]]), np.ones(2, dtype=int))
+    order = np.argsort(factor.rank)
+    place, _ = factor.places(order[[0, 0, 1]], order[[0, 1, 1]])
+    factor.fronts.panel[place] = [1.0, 2.0, 1.0]  # indefinite
+    assert not factorise(factor.fronts)
+    assert np.isfinite(factor.fronts.panel).all()
+
+
+def test_a_block_outside_the_pattern_is_refused():
+    graph = sp.csr_matrix(np.eye(30) + np.eye(30, k=1) + np.eye(30, k=-1))
+    points = np.stack([np.arange(30.0), np.zeros(30)], axis=1)
+    factor = SparseCholesky(graph, points, np.ones(30, dtype=int), leaf=3)
+    first, last = int(np.argmin(factor.rank)), 29 if np.argmin(factor.rank) < 15 else 0
+    with pytest.raises(ValueError, match="outside the analysed pattern"):
+        factor.places(np.array([first]), np.array([last]))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 80))
+def test_a_dissection_holds_every_variable_once_and_separates(seed, n):
+    rng = np.random.default_rng(seed)
+    graph, points = random_graph(rng, n, neighbours=3)
+    tree = dissect(graph, points, np.ones(n, dtype=int), leaf=6)
+    assert sorted(np.concatenate(tree.groups).tolist()) == list(range(n))
+    ancestors = [set() for _ in tree.groups]
+    for k in range(len(tree.groups) - 1, -1, -1):
+        if tree.parent[k] >= 0:
+            assert tree.parent[k] > k
+            ancestors[k] = ancestors[tree.parent[k]] | {tree.parent[k]}
+    owner = np.empty(n, dtype=int)
+    for k, group in enumerate(tree.groups):
+        owner[group] = k
+    for i, j in zip(*graph.nonzero(), strict=True):
+        a, b = owner[i], owner[j]
+        # coupled variables lie in one group or one above the other, or the factor would lack their entry
+        assert a == b or a in ancestors[b] or b in ancestors[a]
+
+
+def test_a_grid_is_cut_along_a_line():
+    n = 33
+    idx = np.arange(n * n).reshape(n, n)
+    pairs = [np.stack([idx[:-1].ravel(), idx[1:].ravel()]), np.stack([idx[:, :-1].ravel(), idx[:, 1:].ravel()])]
+    i, j = np.concatenate(pairs, axis=1)
+    graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n * n, n * n))
+    points = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), axis=-1).reshape(-1, 2).astype(float)
+    tree = dissect(graph, points, np.ones(n * n, dtype=int))
+    assert len(tree.groups[-1]) == n
