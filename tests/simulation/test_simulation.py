@@ -70,7 +70,7 @@ def test_held_nodes_follow_their_path_exactly():
     start = sim.positions[other].copy()
 
     def path(t):
-        return [*start, [0.1 * np.sin(3 * t), 0.02 * t, 0.05 * t]]
+        return (start + np.array([0.1 * np.sin(3 * t), 0.02 * t, 0.05 * t]))[None]
 
     sim.grasp(other, path)
     for _ in range(30):
@@ -172,7 +172,7 @@ def test_corners_pulled_apart_are_reported_and_never_hang(variant):
     sim, grasp = hung(**VARIANTS[variant])
     start, seen = sim.positions[grasp.nodes].copy(), []
     for k in range(20):
-        grasp.move_to([*start, [0, -0.0075 * (k + 1) / 20, 0], [0, 0.0075 * (k + 1) / 20, 0]])
+        grasp.move_to(start + np.array([[0, -1, 0], [0, 1, 0]]) * 0.0075 * (k + 1) / 20)
         seen.append(sim.step())
     assert seen[0].problem == "" or variant == "projection"
     assert not seen[-1].converged
