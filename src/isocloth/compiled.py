@@ -2,7 +2,35 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
 import numba as nb
 
-# sums may be reordered when compiled (never at run time), so loops vectorise and results stay reproducible
-kernel = nb.njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"}, error_model="numpy")
+
+def _fingerprint() -> tuple[float, int]:
+    """A stamp that changes whenever any source with kernels does."""
+    root = Path(__file__).parent
+    files = [Path(__file__), root / "problem.py", *root.glob("terms/*.py"), *root.glob("solver/*.py")]
+    stamps = "".join(f"{p.name}{p.stat().st_mtime_ns}{p.stat().st_size}" for p in sorted(files))
+    digest = hashlib.sha256(stamps.encode()).digest()
+    return float(int.from_bytes(digest[:6], "big")), int.from_bytes(digest[6:12], "big")
+
+
+_FINGERPRINT = _fingerprint()
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function of numbers, arrays and named tuples of them."""
+    # sums may be reordered when compiled (never at run time), so loops vectorise and results stay reproducible
+    flags = {"contract", "reassoc", "nsz"}
+    dispatcher = nb.njit(cache=True, nogil=True, fastmath=flags, error_model="numpy")(function)
+    # Numba's cache looks only at the file of the kernel itself, but the code of the kernels it calls is inlined: after
+    # an upgrade it would go on running the old ones without a word
+    cached = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if cached is not None and hasattr(cached, "_source_stamp"):
+        cached._source_stamp = _FINGERPRINT
+    compiled: Callable[..., Any] = dispatcher
+    return compiled
