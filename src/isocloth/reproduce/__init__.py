@@ -55,7 +55,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="say what each check does and stop")
     parser.add_argument("--quick", action="store_true", help="small versions, seconds instead of minutes")
     parser.add_argument("--json", type=Path, metavar="file", help="write all numbers to this file")
-    parser.add_argument("-o", "--out", type=Path, metavar="folder", help="write plots, CSV files and finished runs here")
+    parser.add_argument(
+        "-o", "--out", type=Path, metavar="folder", help="write plots, CSV files and finished runs here"
+    )
     given = parser.parse_args(argv)
     if given.list or not given.names:
         for name in CHECKS:

@@ -57,7 +57,13 @@ def drop_over_reach(
     kappa = DENSITY * GRAVITY * free**3 / gamma
     fabric = Fabric(density=DENSITY, bending=kappa, damping=12.0 * DENSITY)
     sim = Simulation(
-        mesh, fabric, timestep=timestep, gravity=GRAVITY, integrator="euler", bending_model=model, solver_options=OPTIONS
+        mesh,
+        fabric,
+        timestep=timestep,
+        gravity=GRAVITY,
+        integrator="euler",
+        bending_model=model,
+        solver_options=OPTIONS,
     )
     sim.grasp(held)
     log = settle(sim, speed, 12.0)
@@ -83,7 +89,11 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             logs.append(log)
         return value
 
-    strips = [("quad", 3)] if quick else [("quad", 3), ("triangle", 3), ("irregular", 3), ("quad", 16), ("triangle", 16), ("irregular", 16)]  # fmt: skip
+    strips = (
+        [("quad", 3)]
+        if quick
+        else [("quad", 3), ("triangle", 3), ("irregular", 3), ("quad", 16), ("triangle", 16), ("irregular", 16)]
+    )
     for kind, across in strips:
         for gamma in GAMMAS if not quick else (10.0,):
             counts = [n for n in (10, 20, 40) if n <= longest]
@@ -110,5 +120,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     result.below("steps that did not converge", sum(log.unconverged for log in logs), 0, ".0f")
     result.below("fastest node at the end, mm/s", 1e3 * max(log.speed for log in logs), 0.1)
     result.info("steps cut into substeps", sum(log.cut for log in logs), ".0f")
-    result.notes.append("clamped half an element before the second held column; length and reach are measured from there")
+    result.notes.append(
+        "clamped half an element before the second held column; length and reach are measured from there"
+    )
     return result

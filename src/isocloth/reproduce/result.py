@@ -80,9 +80,7 @@ class Result:
         """A number that must reach a limit."""
         return self._target(what, value, fmt, f">= {limit:g}", paper, value >= limit)
 
-    def between(
-        self, what: str, value: float, low: float, high: float, fmt: str = ".3g", *, paper: str = ""
-    ) -> float:
+    def between(self, what: str, value: float, low: float, high: float, fmt: str = ".3g", *, paper: str = "") -> float:
         """A number that must lie in an interval."""
         return self._target(what, value, fmt, f"{low:g} .. {high:g}", paper, low <= value <= high)
 

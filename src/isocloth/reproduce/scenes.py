@@ -115,7 +115,9 @@ def clamped_strip(length: float, width: float, elements: int, across: int, kind:
     column = np.flatnonzero(free.vertices[:, 0] < 1e-9)
     column = column[np.argsort(free.vertices[column, 1])]
     first = free.n_vertices + np.arange(len(column))
-    vertices = np.concatenate([free.vertices, free.vertices[column] - np.array([h, 0.0, 0.0])]) + np.array([h, 0.0, 0.0])
+    vertices = np.concatenate([free.vertices, free.vertices[column] - np.array([h, 0.0, 0.0])]) + np.array(
+        [h, 0.0, 0.0]
+    )
     a, b, c, d = first[:-1], column[:-1], column[1:], first[1:]
     faces = np.concatenate([free.faces, np.stack([a, b, c], axis=1), np.stack([a, c, d], axis=1)])
     mesh = Mesh(vertices, faces, name="clamped strip")
