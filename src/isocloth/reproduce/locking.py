@@ -154,9 +154,14 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     side = 7 if quick else 17
     say("the papers' discretisation and projection")
     papers = fold(
-        meshes.rectangle(1.0, 1.0, shape=(side, side)), noise=NOISE, duration=1.0 if quick else 6.0, discretisation="nodal",
-        solver="projection", integrator="euler", solver_options=ProjectionOptions(max_iterations=30),
-    )  # fmt: skip
+        meshes.rectangle(1.0, 1.0, shape=(side, side)),
+        noise=NOISE,
+        duration=1.0 if quick else 6.0,
+        discretisation="nodal",
+        solver="projection",
+        integrator="euler",
+        solver_options=ProjectionOptions(max_iterations=30),
+    )
     result.info(f"papers' way, quads {side}x{side}, noisy: depth, m", papers.depth, ".4f")
     result.info("papers' way: steps not converged", papers.log.unconverged, ".0f")
     result.info("papers' way: projections per step", papers.log.iterations / papers.log.steps, ".2f")
