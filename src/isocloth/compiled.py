@@ -13,7 +13,8 @@ import numba as nb
 def _fingerprint() -> tuple[float, int]:
     """A stamp that changes whenever any source with kernels does."""
     root = Path(__file__).parent
-    files = [Path(__file__), root / "problem.py", *root.glob("terms/*.py"), *root.glob("solver/*.py")]
+    files = [Path(__file__), root / "problem.py"]
+    files += [p for room in ("terms", "solver", "simulation") for p in (root / room).glob("*.py")]
     stamps = "".join(f"{p.name}{p.stat().st_mtime_ns}{p.stat().st_size}" for p in sorted(files))
     digest = hashlib.sha256(stamps.encode()).digest()
     return float(int.from_bytes(digest[:6], "big")), int.from_bytes(digest[6:12], "big")
@@ -22,11 +23,19 @@ def _fingerprint() -> tuple[float, int]:
 _FINGERPRINT = _fingerprint()
 
 
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A small function that becomes part of the kernels that call it; its sums may be reordered, to vectorise."""
+    compiled: Callable[..., Any] = nb.njit(
+        forceinline=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy"
+    )(function)
+    return compiled
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function of numbers, arrays and named tuples of them."""
-    # sums may be reordered when compiled (never at run time), so loops vectorise and results stay reproducible
-    flags = {"contract", "reassoc", "nsz"}
-    dispatcher = nb.njit(cache=True, nogil=True, fastmath=flags, error_model="numpy")(function)
+    # No reordering of sums: a kernel exists on its own and inside its callers, optimised apart, and which of the two
+    # runs depends on whether this process compiled it or took it from the cache. The bits must not.
+    dispatcher = nb.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")(function)
     # Numba's cache looks only at the file of the kernel itself, but the code of the kernels it calls is inlined: after
     # an upgrade it would go on running the old ones without a word
     cached = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)

@@ -93,38 +93,57 @@ class StepProblem:
     held: BoolArray  # (n,)
 
 
+class Scheme(NamedTuple):
+    """An integrator's step: v = (y - x_bar)/h, a = (v - v_bar)/h with x_bar = near x + far x_prev, v_bar alike."""
+
+    h: float  # s
+    near: float
+    far: float
+
+
+class Past(NamedTuple):
+    """Positions (n, 3) m and velocities m/s now and one step before."""
+
+    positions: FloatArray
+    velocities: FloatArray
+    previous_positions: FloatArray
+    previous_velocities: FloatArray
+
+
 def step_problem(
-    problem: Problem,
-    h: float,
-    positions: FloatArray,
-    velocities: FloatArray,
-    start: FloatArray,
-    held: BoolArray,
-) -> StepProblem:
-    """The problem of an integrator with v = (y - positions)/h and a = (v - velocities)/h at the end of the step."""
+    problem: Problem, scheme: Scheme, past: Past, start: FloatArray, held: BoolArray
+) -> tuple[StepProblem, FloatArray]:
+    """The problem of one step of an integrator, and x_bar, from which the velocity follows."""
     fabric = problem.fabric
     mass_rate, bending_rate = damping_coefficients(fabric)
-    load = problem.weight.copy()
-    _add_load(
-        problem.area, problem.bending, fabric.density / h**2, mass_rate / h, bending_rate / h, h, positions, velocities,
-        load,
+    h = scheme.h
+    load, base = np.empty_like(start), np.empty_like(start)
+    _load(
+        problem.area, problem.bending, problem.weight, fabric.density / h**2, mass_rate / h, bending_rate / h, scheme,
+        past, base, load,
     )  # fmt: skip
-    return StepProblem(fabric.density / h**2 + mass_rate / h, fabric.bending + bending_rate / h, load, start, held)
+    mass_factor, bending_factor = fabric.density / h**2 + mass_rate / h, fabric.bending + bending_rate / h
+    return StepProblem(mass_factor, bending_factor, load, start, held), base
 
 
 @kernel
-def _add_load(
-    area: FloatArray, k: Sparse, inertia: float, drag: float, creep: float, h: float, x: FloatArray, v: FloatArray,
-    load: FloatArray,
+def _load(
+    area: FloatArray, k: Sparse, weight: FloatArray, inertia: float, drag: float, creep: float, scheme: Scheme,
+    past: Past, base: FloatArray, load: FloatArray,
 ) -> None:  # fmt: skip
-    """load += M (inertia (x + h v) + drag x) + creep K x."""
+    """base = x_bar, load = weight + M (inertia (x_bar + h v_bar) + drag x_bar) + creep K x_bar."""
+    near, far = scheme.near, scheme.far
     for i in range(len(area)):
         for d in range(3):
-            load[i, d] += area[i] * (inertia * (x[i, d] + h * v[i, d]) + drag * x[i, d])
-        if creep > 0.0:
+            x = near * past.positions[i, d] + far * past.previous_positions[i, d]
+            v = near * past.velocities[i, d] + far * past.previous_velocities[i, d]
+            base[i, d] = x
+            load[i, d] = weight[i, d] + area[i] * (inertia * (x + scheme.h * v) + drag * x)
+    if creep > 0.0:
+        for i in range(len(area)):
             for p in range(k.indptr[i], k.indptr[i + 1]):
                 for d in range(3):
-                    load[i, d] += creep * k.data[p] * x[k.indices[p], d]
+                    load[i, d] += creep * k.data[p] * base[k.indices[p], d]
 
 
 def potential_energy(problem: Problem, positions: FloatArray) -> float:

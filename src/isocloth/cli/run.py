@@ -74,6 +74,7 @@ def simulate(
             progress=not quiet and sys.stderr.isatty(),
             checkpoint=checkpoint,
             checkpoint_seconds=checkpoint_seconds,
+            keep_checkpoint=checkpoint is not None,
             on_frame=on_frame,
         )
     named = {"scene": scene.source.stem if scene.source else "", "title": scene.title}

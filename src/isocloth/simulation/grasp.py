@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.compiled import kernel
 from isocloth.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -53,7 +54,24 @@ class Grasp:
         """Prescribed positions (k, 3) m at a time in s."""
         if self._path is None:
             return self._target
-        return _positions(self._path(time), len(self.nodes), f"path({time:.6g})")
+        points = np.asarray(self._path(time), dtype=np.float64)
+        if points.shape != (len(self.nodes), 3):
+            points = _positions(points, len(self.nodes), f"path({time:.6g})")
+        return np.ascontiguousarray(points)
+
+
+@kernel
+def prescribe(start: FloatArray, nodes: IntArray, target: FloatArray, now: FloatArray, limit: float) -> int:
+    """Write targets (k, 3) into start; returns the first that is not within `limit` of where its node is, or -1."""
+    bad = -1
+    for k in range(len(nodes)):
+        square = 0.0
+        for d in range(3):
+            start[nodes[k], d] = target[k, d]
+            square += (target[k, d] - now[nodes[k], d]) ** 2
+        if bad < 0 and not square <= limit**2:
+            bad = k
+    return bad
 
 
 def _as_path(path: Any, count: int, now: float) -> Path | None:

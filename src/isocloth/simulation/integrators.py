@@ -1,44 +1,29 @@
 """Time integrators: from the past to the end of the step, v = (y - x_bar)/h and a = (v - v_bar)/h.
 
-Implicit Euler is the papers'; it loses a quarter of a swing at 10 ms. BDF2, the default, is second order and as
-stable; with steps of different length its coefficients depend on their ratio, and its first step is one of Euler's.
+x_bar = near x + far x_prev, and the same for v_bar. Implicit Euler is the papers'; it loses a quarter of a swing at
+10 ms. BDF2, the default, is second order and as stable; with steps of different length its coefficients depend on their
+ratio, and its first step is one of Euler's.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-from isocloth.simulation.state import State
-from isocloth.typing import FloatArray
+from isocloth.problem import Scheme
 
 INTEGRATORS = ("bdf2", "euler")
 
 
-class Past(NamedTuple):
-    """What the past contributes to a step: h (s), x_bar and v_bar (n, 3)."""
-
-    h: float
-    positions: FloatArray
-    velocities: FloatArray
-
-
-def euler(state: State, timestep: float) -> Past:
+def euler(timestep: float, previous_timestep: float) -> Scheme:
     """Implicit Euler: y = x + dt v, first order."""
-    return Past(timestep, state.positions, state.velocities)
+    return Scheme(timestep, 1.0, 0.0)
 
 
-def bdf2(state: State, timestep: float) -> Past:
+def bdf2(timestep: float, previous_timestep: float) -> Scheme:
     """Second-order backward differences: v = (3y - 4x + x_prev)/(2 dt) for equal steps."""
-    if state.previous_timestep <= 0.0:
-        return euler(state, timestep)
-    ratio = timestep / state.previous_timestep
+    if previous_timestep <= 0.0:
+        return euler(timestep, previous_timestep)
+    ratio = timestep / previous_timestep
     total = 1.0 + 2.0 * ratio
-    near, far = (1.0 + ratio) ** 2 / total, -(ratio**2) / total
-    return Past(
-        timestep * (1.0 + ratio) / total,
-        near * state.positions + far * state.previous_positions,
-        near * state.velocities + far * state.previous_velocities,
-    )
+    return Scheme(timestep * (1.0 + ratio) / total, (1.0 + ratio) ** 2 / total, -(ratio**2) / total)
 
 
 BY_NAME = {"bdf2": bdf2, "euler": euler}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 import sys
 import time
+import zipfile
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
@@ -73,6 +75,7 @@ def run(
     progress: bool = False,
     checkpoint: str | Path | None = None,
     checkpoint_seconds: float = 10.0,
+    keep_checkpoint: bool = False,
     on_frame: Callable[[Simulation], None] | None = None,
 ) -> Trajectory:
     """See `Simulation.run`."""
@@ -83,6 +86,8 @@ def run(
         done = _resume(sim, recorder, Path(checkpoint), total, stride)
     if done == 0:
         recorder.add(sim, [])
+    # a state is replaced by the next one, never written into: what was true at the last frame stays at hand
+    framed = (sim.state, done)
     pending: list[Report] = []
     warned = 0
     meter = _Meter(sim, total, done) if progress else None
@@ -95,25 +100,28 @@ def run(
             if not report.converged and warned < 3:
                 report.warn()
                 warned += 1
-            if done % stride == 0:
+            if done % stride == 0 or done == total:
                 recorder.add(sim, pending)
-                pending = []
+                pending, framed = [], (sim.state, done)
                 if on_frame is not None:
                     on_frame(sim)
+                    framed = (sim.state, done)
                 if checkpoint is not None and time.monotonic() - saved > checkpoint_seconds:
-                    _save(sim, recorder, Path(checkpoint), done, total, stride)
+                    _save(sim, recorder, Path(checkpoint), *framed, total, stride)
                     saved = time.monotonic()
             if meter:
                 meter.show(done, report)
-    except KeyboardInterrupt:
+    except BaseException:
+        # interrupted or failed: what was reached is kept
+        if checkpoint is not None and framed[1] > 0:
+            _save(sim, recorder, Path(checkpoint), *framed, total, stride)
+        raise
+    finally:
         if meter:
             meter.close()
-        if checkpoint is not None and not pending:
-            _save(sim, recorder, Path(checkpoint), done, total, stride)
-        raise
-    if meter:
-        meter.close()
-    if checkpoint is not None:
+    if checkpoint is not None and keep_checkpoint:
+        _save(sim, recorder, Path(checkpoint), *framed, total, stride)
+    elif checkpoint is not None:
         Path(checkpoint).unlink(missing_ok=True)
     return recorder.trajectory(sim)
 
@@ -138,15 +146,25 @@ def _stride(every: float | None, timestep: float) -> int:
     return stride
 
 
-def _save(sim: Simulation, recorder: _Recorder, path: Path, done: int, total: int, stride: int) -> None:
-    state = {f"state_{k}": np.asarray(v) for k, v in sim.state.to_dict().items()}
+def _save(sim: Simulation, recorder: _Recorder, path: Path, state: State, done: int, total: int, stride: int) -> None:
+    arrays = {f"state_{k}": np.asarray(v) for k, v in state.to_dict().items()}
     frames = {f"report_{k}": np.array(v, dtype=np.float64) for k, v in recorder.reports.items()}
-    run: dict[str, Any] = {"done": done, "total": total, "stride": stride, "timestep": sim.timestep}
+    run: dict[str, Any] = {"done": done, "total": total, "timestep": sim.timestep}
+    run["run"] = _fingerprint(sim, total, stride)
     run["times"] = np.array(recorder.times)
     run["positions"], run["velocities"] = np.stack(recorder.positions), np.stack(recorder.velocities)
     # an open file keeps NumPy from adding a suffix of its own
     with atomic_path(path) as temporary, open(temporary, "wb") as file:
-        np.savez(file, allow_pickle=False, **run, **state, **frames)
+        np.savez(file, allow_pickle=False, **run, **arrays, **frames)
+
+
+def _fingerprint(sim: Simulation, total: int, stride: int) -> str:
+    """What has to be the same for a run to be the same run (paths excepted: they are the caller's functions)."""
+    shape = hashlib.sha256(sim.mesh.vertices.tobytes() + sim.mesh.faces.tobytes() + sim.rest.vertices.tobytes())
+    return repr(
+        (total, stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
+         len(sim.problem.rows), shape.hexdigest())
+    )  # fmt: skip
 
 
 def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride: int) -> int:
@@ -154,24 +172,16 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
     try:
         with np.load(path) as data:
             kept = {k: data[k] for k in data.files}
-        same = (int(kept["total"]), int(kept["stride"]), float(kept["timestep"])) == (
-            total,
-            stride,
-            sim.timestep,
-        )
-    except (OSError, ValueError, KeyError, EOFError) as error:
+        run = str(kept["run"])
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise ValueError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
-    if not same or kept["state_positions"].shape != sim.positions.shape:
+    if run != _fingerprint(sim, total, stride):
         raise ValueError(
-            f"{path} is a checkpoint of another run (other mesh, duration, timestep or frames); delete it or name "
-            "another file"
+            f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
+            "it or name another file"
         )
-    sim.state = State(
-        **{
-            f.name: kept[f"state_{f.name}"] if kept[f"state_{f.name}"].ndim else kept[f"state_{f.name}"].item()
-            for f in fields(State)
-        }
-    )
+    columns = {f.name: kept[f"state_{f.name}"] for f in fields(State)}
+    sim.state = State(**{name: value if value.ndim else value.item() for name, value in columns.items()})
     recorder.times = kept["times"].tolist()
     recorder.positions = list(kept["positions"])
     recorder.velocities = list(kept["velocities"])

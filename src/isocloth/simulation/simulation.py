@@ -14,9 +14,9 @@ from isocloth import measure
 from isocloth.errors import ConvergenceError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
-from isocloth.problem import build, kinetic_energy, potential_energy, step_problem
+from isocloth.problem import Past, build, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.grasp import Grasp
+from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS
 from isocloth.simulation.report import Report
 from isocloth.simulation.run import run
@@ -87,7 +87,7 @@ class Simulation:
             bending_model=bending_model,
         )
         self.solver = make_solver(solver, self.problem, solver_options)
-        self._past = BY_NAME[integrator]
+        self._scheme = BY_NAME[integrator]
         self._state = at_rest(mesh.vertices, len(self.problem.rows))
         self._grasps: list[Grasp] = []
         self._held = np.zeros(mesh.n_vertices, dtype=bool)
@@ -213,8 +213,7 @@ class Simulation:
 
     def step(self) -> Report:
         """Advance by one time step and return its certificate."""
-        with announce_compilation():
-            outcome, iterations, substeps, worst = self._advance(self.timestep, 0)
+        outcome, iterations, substeps, worst = self._advance(self.timestep, 0)
         for grasp in self._grasps:
             grasp._force = outcome.reactions[grasp.nodes]
         problem = self._diagnose(worst, outcome)
@@ -228,14 +227,23 @@ class Simulation:
     def _advance(self, timestep: float, depth: int) -> tuple[Outcome, int, int, Outcome]:
         """One (sub)step; if it does not converge, two of half the length. Returns (last, iterations, parts, worst)."""
         state = self._state
-        past = self._past(state, timestep)
+        # after a grasp or a release forces jump, and the step before would be extrapolated into a wrong velocity
+        same = np.array_equal(self._held, state.held)
+        scheme = self._scheme(timestep, state.previous_timestep if same else 0.0)
         start = state.positions + timestep * state.velocities
         for grasp in self._grasps:
-            start[grasp.nodes] = grasp.position(state.time + timestep)
-            if depth == 0:
-                self._check_reach(grasp, start)
-        step = step_problem(self.problem, past.h, past.positions, past.velocities, start, self._held)
-        outcome = self.solver.solve(step, state.multipliers, first=not self._learned)
+            target = grasp.position(state.time + timestep)
+            far = prescribe(start, grasp.nodes, target, state.positions, self._diameter)
+            if far >= 0:
+                self._refuse(grasp, int(far), target)
+        past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
+        if self._learned:
+            step, base = step_problem(self.problem, scheme, past, start, self._held)
+            outcome = self.solver.solve(step, state.multipliers, first=False)
+        else:
+            with announce_compilation():
+                step, base = step_problem(self.problem, scheme, past, start, self._held)
+                outcome = self.solver.solve(step, state.multipliers, first=True)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
             _, spent1, parts1, worst1 = self._advance(timestep / 2, depth + 1)
             last, spent2, parts2, worst2 = self._advance(timestep / 2, depth + 1)
@@ -248,10 +256,11 @@ class Simulation:
             )
         self._state = State(
             positions=outcome.positions,
-            velocities=(outcome.positions - past.positions) / past.h,
+            velocities=(outcome.positions - base) / scheme.h,
             previous_positions=state.positions,
             previous_velocities=state.velocities,
             multipliers=outcome.multipliers,
+            held=self._held.copy(),
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,
@@ -259,21 +268,30 @@ class Simulation:
         self._learned = True
         return outcome, outcome.iterations, 1, outcome
 
-    def _check_reach(self, grasp: Grasp, start: FloatArray) -> None:
-        jump = np.abs(start[grasp.nodes] - self._state.positions[grasp.nodes])
-        if jump.max() > self._diameter:
-            worst = int(np.argmax(jump.max(axis=1)))
-            raise ValueError(
-                f"node {int(grasp.nodes[worst])} is sent {jump[worst].max():.3g} m away within one step of "
-                f"{self.timestep:g} s, further than the cloth is long; move it in smaller steps"
-            )
+    def _refuse(self, grasp: Grasp, index: int, target: FloatArray) -> None:
+        """Say why a prescribed position cannot be; nothing has been changed yet."""
+        node = int(grasp.nodes[index])
+        if not np.isfinite(target[index]).all():
+            raise ValueError(f"the path sends node {node} to {target[index]}: expected finite positions in m")
+        jump = np.linalg.norm(target[index] - self._state.positions[node])
+        raise ValueError(
+            f"node {node} is sent {jump:.3g} m away within one step of {self.timestep:g} s, further than the cloth is "
+            "long; move it in smaller steps"
+        )
 
     def _diagnose(self, worst: Outcome, last: Outcome) -> str:
         if max(worst.isometry_error, last.isometry_error) > INFEASIBLE and self._held.any():
-            stretch = 50 * max(worst.isometry_error, last.isometry_error)
+            rows = self.problem.rows
+            strain = rows.values(self._state.positions)[rows.enforced] / 2
+            if strain.max() >= -strain.min():
+                return (
+                    f"the cloth is stretched by {100 * strain.max():.1f} %: the held nodes are further apart than the "
+                    "cloth allows, or moved too violently; check the paths of the grasps"
+                )
             return (
-                f"the cloth is stretched by {stretch:.1f} %: the held nodes are further apart than the cloth allows, "
-                "or moved too violently; check the paths of the grasps"
+                f"the cloth is squeezed in its plane by {-100 * strain.min():.1f} %: the held nodes are pushed "
+                "together and it has not buckled yet (a perfectly flat sheet does not know where to); start from a "
+                "slightly curved one, or move more slowly"
             )
         if not worst.converged:
             return (
@@ -290,6 +308,7 @@ class Simulation:
         progress: bool = False,
         checkpoint: str | Path | None = None,
         checkpoint_seconds: float = 10.0,
+        keep_checkpoint: bool = False,
         on_frame: Callable[[Simulation], None] | None = None,
     ) -> Trajectory:
         """Advance by `duration` seconds and return the frames, the first one being now.
@@ -301,13 +320,14 @@ class Simulation:
             checkpoint: a file in which the run is saved now and then (and on Ctrl-C); if it exists, the run resumes
                 from it with the same bits; it is removed when the run is complete.
             checkpoint_seconds: s of computing between two checkpoints.
+            keep_checkpoint: leave the complete checkpoint for the caller to remove once the frames are safe elsewhere.
             on_frame: called after each frame; it may grasp, release and move.
 
         Steps that did not converge are marked in `trajectory.reports` and warned of (`ConvergenceWarning`).
         """
         return run(
             self, duration, every=every, progress=progress, checkpoint=checkpoint,
-            checkpoint_seconds=checkpoint_seconds, on_frame=on_frame,
+            checkpoint_seconds=checkpoint_seconds, keep_checkpoint=keep_checkpoint, on_frame=on_frame,
         )  # fmt: skip
 
     # ---------------------------------------------------------------- small

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.typing import FloatArray
+from isocloth.typing import BoolArray, FloatArray
 
 
-@dataclass
+@dataclass(slots=True)
 class State:
     """Everything that changes from step to step (grasps excepted).
 
@@ -18,6 +18,7 @@ class State:
     previous_positions, previous_velocities: those of the step before, which a two-step integrator needs.
     previous_timestep: length of that step, s; 0 if there was none.
     multipliers: (r,) J, tension of every row, the next solve's start.
+    held: (n,) which nodes were held during the last step.
     time: s.
     """
 
@@ -26,6 +27,7 @@ class State:
     previous_positions: FloatArray
     previous_velocities: FloatArray
     multipliers: FloatArray
+    held: BoolArray
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
@@ -43,4 +45,6 @@ class State:
 def at_rest(positions: FloatArray, rows: int) -> State:
     """A state that starts from positions (n, 3) with no velocity."""
     still = np.zeros_like(positions)
-    return State(positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows))
+    return State(
+        positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool)
+    )

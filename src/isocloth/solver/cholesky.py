@@ -17,9 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.compiled import kernel
+from isocloth.compiled import inlined, kernel
 from isocloth.solver.ordering import dissect
 from isocloth.typing import FloatArray, IntArray
+
+#: stands in for a pivot of the wrong sign: infinities do not spread, and the variable stays where it is
+_FROZEN = 1e300
 
 
 class Fronts(NamedTuple):
@@ -195,20 +198,23 @@ def _stack(edges: IntArray, children: list[list[int]]) -> tuple[IntArray, int]:
 
 
 @kernel
-def factorise(f: Fronts) -> bool:
-    """Factor in place the matrix whose blocks were added into `f.panel`; False if a pivot had the wrong sign."""
+def factorise(f: Fronts, x: FloatArray) -> bool:
+    """Factor in place the matrix whose blocks were added into `f.panel`; False if a pivot had the wrong sign.
+
+    The right-hand side x (scalars,) is reduced on the way, while each front is still in the cache; `back_substitute`
+    completes the solution.
+    """
     ok = True
     for front in range(len(f.size)):
         m, p = f.size[front], f.pivots[front]
         b = m - p
         first, corner = f.panel_ptr[front], f.schur_ptr[front]
-        for i in range(b):
-            for j in range(corner + i * b + i, corner + i * b + b):
-                f.schur[j] = 0.0
+        f.schur[corner : corner + b * b] = 0.0
         for c in range(f.child_ptr[front], f.child_ptr[front + 1]):
             _absorb(f, f.children[c], first, corner, p, m)
         ok = _factor_rows(f, first, f.scalar_ptr[front], p, m) and ok
         _update(f.schur, corner, b, f.panel, first + p, f.signed, p, m, p, b, b)
+        _forward(f, front, x)
     return ok
 
 
@@ -240,30 +246,75 @@ def _factor_rows(f: Fronts, first: int, begin: int, p: int, m: int) -> bool:
     """
     ok = True
     u, v = f.panel, f.signed
-    for k0 in range(0, p, 4):
-        k1 = min(k0 + 4, p)
-        for k in range(k0, k1):
-            s = f.sign[f.scalars[begin + k]]
-            row, copy = u[first + k * m : first + (k + 1) * m], v[k * m : (k + 1) * m]
-            pivot = s * row[k]
-            if not pivot > 0.0:
-                ok = False
-                pivot = 1e300  # an unusable pivot must not spread infinities: it freezes its variable
-            root = np.sqrt(pivot)
-            row[k] = root
-            scale = s / root
-            for j in range(k + 1, m):
-                x = row[j] * scale
-                row[j] = x
-                copy[j] = s * x
-            for i in range(k + 1, k1):
-                a = copy[i]
-                target = u[first + i * m : first + (i + 1) * m]
-                for j in range(i, m):
-                    target[j] -= a * row[j]
+    k0 = 0
+    while k0 + 3 < p:
+        s0, s1 = f.sign[f.scalars[begin + k0]], f.sign[f.scalars[begin + k0 + 1]]
+        s2, s3 = f.sign[f.scalars[begin + k0 + 2]], f.sign[f.scalars[begin + k0 + 3]]
+        q0 = first + k0 * m
+        q1, q2, q3 = q0 + m, q0 + 2 * m, q0 + 3 * m
+        # the 4 x 4 pivot block in registers
+        d0, d1, d2, d3 = u[q0 + k0], u[q1 + k0 + 1], u[q2 + k0 + 2], u[q3 + k0 + 3]
+        if not s0 * d0 > 0.0:
+            ok, d0 = False, s0 * _FROZEN
+        r0 = np.sqrt(s0 * d0)
+        i0 = s0 / r0
+        a01, a02, a03 = u[q0 + k0 + 1] * i0, u[q0 + k0 + 2] * i0, u[q0 + k0 + 3] * i0
+        d1 -= s0 * a01 * a01
+        if not s1 * d1 > 0.0:
+            ok, d1 = False, s1 * _FROZEN
+        r1 = np.sqrt(s1 * d1)
+        i1 = s1 / r1
+        a12 = (u[q1 + k0 + 2] - s0 * a01 * a02) * i1
+        a13 = (u[q1 + k0 + 3] - s0 * a01 * a03) * i1
+        d2 -= s0 * a02 * a02 + s1 * a12 * a12
+        if not s2 * d2 > 0.0:
+            ok, d2 = False, s2 * _FROZEN
+        r2 = np.sqrt(s2 * d2)
+        i2 = s2 / r2
+        a23 = (u[q2 + k0 + 3] - s0 * a02 * a03 - s1 * a12 * a13) * i2
+        d3 -= s0 * a03 * a03 + s1 * a13 * a13 + s2 * a23 * a23
+        if not s3 * d3 > 0.0:
+            ok, d3 = False, s3 * _FROZEN
+        r3 = np.sqrt(s3 * d3)
+        i3 = s3 / r3
+        u[q0 + k0], u[q0 + k0 + 1], u[q0 + k0 + 2], u[q0 + k0 + 3] = r0, a01, a02, a03
+        u[q1 + k0 + 1], u[q1 + k0 + 2], u[q1 + k0 + 3] = r1, a12, a13
+        u[q2 + k0 + 2], u[q2 + k0 + 3], u[q3 + k0 + 3] = r2, a23, r3
+        k1 = k0 + 4
+        n = m - k1
+        w0, w1, w2, w3 = u[q0 + k1 : q0 + m], u[q1 + k1 : q1 + m], u[q2 + k1 : q2 + m], u[q3 + k1 : q3 + m]
+        at = k0 * m + k1
+        v0, v1 = v[at : at + n], v[at + m : at + m + n]
+        v2, v3 = v[at + 2 * m : at + 2 * m + n], v[at + 3 * m : at + 3 * m + n]
+        b01, b02, b12, b03, b13, b23 = s0 * a01, s0 * a02, s1 * a12, s0 * a03, s1 * a13, s2 * a23
+        for j in range(n):
+            x0 = w0[j] * i0
+            x1 = (w1[j] - b01 * x0) * i1
+            x2 = (w2[j] - b02 * x0 - b12 * x1) * i2
+            x3 = (w3[j] - b03 * x0 - b13 * x1 - b23 * x2) * i3
+            w0[j], w1[j], w2[j], w3[j] = x0, x1, x2, x3
+            v0[j], v1[j], v2[j], v3[j] = s0 * x0, s1 * x1, s2 * x2, s3 * x3
         if k1 < p:
-            at = first + k0 * m + k1
-            _update(u, first + k1 * m + k1, m, u, at, v, k0 * m + k1, m, k1 - k0, m - k1, p - k1)
+            _update(u, first + k1 * m + k1, m, u, q0 + k1, v, at, m, 4, n, p - k1)
+        k0 = k1
+    for k in range(k0, p):  # the last one to three rows
+        s = f.sign[f.scalars[begin + k]]
+        row, copy = u[first + k * m : first + (k + 1) * m], v[k * m : (k + 1) * m]
+        pivot = s * row[k]
+        if not pivot > 0.0:
+            ok, pivot = False, _FROZEN
+        root = np.sqrt(pivot)
+        row[k] = root
+        scale = s / root
+        for j in range(k + 1, m):
+            x = row[j] * scale
+            row[j] = x
+            copy[j] = s * x
+        for i in range(k + 1, p):
+            a = copy[i]
+            target = u[first + i * m : first + (i + 1) * m]
+            for j in range(i, m):
+                target[j] -= a * row[j]
     return ok
 
 
@@ -333,24 +384,37 @@ def _update(
 
 
 @kernel
-def solve_in_place(f: Fronts, x: FloatArray) -> None:
-    """Overwrite x (scalars,) by the solution of U^T D U x = x."""
+def _forward(f: Fronts, front: int, x: FloatArray) -> None:
+    """Eliminate a front's pivots from the right-hand side."""
     w = f.work
-    for front in range(len(f.size)):
-        m, p = f.size[front], f.pivots[front]
-        rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
-        index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
-        for i in range(p):
-            w[i] = x[index[i]]
-        w[p:m] = 0.0
-        for k in range(p):
-            row = rows[k]
-            y = w[k] / row[k]
-            x[index[k]] = f.sign[index[k]] * y
-            for j in range(k + 1, m):
-                w[j] -= y * row[j]
-        for i in range(p, m):
-            x[index[i]] += w[i]
+    m, p = f.size[front], f.pivots[front]
+    rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
+    index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
+    for i in range(p):
+        w[i] = x[index[i]]
+    w[p:m] = 0.0
+    for k in range(p):
+        row = rows[k]
+        y = w[k] / row[k]
+        x[index[k]] = f.sign[index[k]] * y
+        for j in range(k + 1, m):
+            w[j] -= y * row[j]
+    for i in range(p, m):
+        x[index[i]] += w[i]
+
+
+@inlined
+def _dot(a: FloatArray, b: FloatArray, begin: int, end: int) -> float:
+    total = 0.0
+    for j in range(begin, end):
+        total += a[j] * b[j]
+    return total
+
+
+@kernel
+def back_substitute(f: Fronts, x: FloatArray) -> None:
+    """Complete the solution of a right-hand side that was reduced."""
+    w = f.work
     for front in range(len(f.size) - 1, -1, -1):
         m, p = f.size[front], f.pivots[front]
         rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
@@ -358,9 +422,13 @@ def solve_in_place(f: Fronts, x: FloatArray) -> None:
         for i in range(m):
             w[i] = x[index[i]]
         for k in range(p - 1, -1, -1):
-            row = rows[k]
-            total = 0.0
-            for j in range(k + 1, m):
-                total += row[j] * w[j]
-            w[k] = (w[k] - total) / row[k]
+            w[k] = (w[k] - _dot(rows[k], w, k + 1, m)) / rows[k, k]
             x[index[k]] = w[k]
+
+
+@kernel
+def solve_in_place(f: Fronts, x: FloatArray) -> None:
+    """Overwrite x (scalars,) by the solution, with the factor at hand."""
+    for front in range(len(f.size)):
+        _forward(f, front, x)
+    back_substitute(f, x)

@@ -5,7 +5,7 @@ stiffness. With w C in its place, a Newton step that turns an edge by theta leav
 hundred times the real one, and the matrix is far too stiff sideways. Full steps are taken under a watchdog: the
 potential has to fall below its value two steps ago, else the solver returns there and halves that step.
 
-The geometric stiffness is bounded from above, lambda T <= |lambda| S, so that the matrix is always quasi-definite. Where
+The geometric stiffness is bounded from above, lambda T <= |lambda| S, so the matrix is always quasi-definite. Where
 cloth is compressed the bound is not sharp and convergence is linear; once close to the solution the true second
 derivative is tried, and kept as long as it is quasi-definite: the last digits then come quadratically.
 """
@@ -19,7 +19,7 @@ import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem, Sparse, StepProblem
-from isocloth.solver.cholesky import Fronts, factorise, solve_in_place
+from isocloth.solver.cholesky import Fronts, back_substitute, factorise
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.system import Assembly, NewtonSystem, assemble
 from isocloth.terms.rows import RowArrays, add_forces, evaluate
@@ -131,17 +131,14 @@ def _newton(
     while iterations < max_iterations:
         definite = False
         if iterations >= 3 and gap < close:
-            _assemble(cloth, step, f, work, lam, True)
-            definite = factorise(f)
+            definite = _reduce(cloth, step, f, work, lam, True)
             iterations += 1
             if not definite:
                 close = 0.01 * gap
         if not definite:
-            _assemble(cloth, step, f, work, lam, False)
-            factorise(f)
+            _reduce(cloth, step, f, work, lam, False)
             iterations += 1
-        _right_hand_side(cloth, step, work)
-        solve_in_place(f, x)
+        back_substitute(f, x)
         descent = _linearise(cloth, work)
         if first:
             # no tension is known yet: learn it before moving, or the first step would swing freely
@@ -187,11 +184,15 @@ def _newton(
 
 
 @kernel
-def _assemble(cloth: Cloth, step: Step, f: Fronts, work: Workspace, lam: FloatArray, exact: bool) -> None:
+def _reduce(cloth: Cloth, step: Step, f: Fronts, work: Workspace, lam: FloatArray, exact: bool) -> bool:
+    """Assemble and factorise the system and reduce its right-hand side; False if it was not quasi-definite."""
     assemble(
         cloth.assembly, f, cloth.rows, work.jacobian, lam, cloth.area, step.mass_factor, step.bending_factor, step.held,
         exact,
     )  # fmt: skip
+    _right_hand_side(cloth, step, work)
+    definite: bool = factorise(f, work.solution)
+    return definite
 
 
 @kernel

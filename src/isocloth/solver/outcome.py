@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from isocloth.problem import StepProblem
 from isocloth.typing import FloatArray
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(NamedTuple):
     """Answer and certificate of one (sub)step.
 
     positions: (n, 3) m.

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
-from isocloth.solver.cholesky import Fronts, SparseCholesky, factorise, solve_in_place
+from isocloth.solver.cholesky import Fronts, SparseCholesky, back_substitute, factorise
 from isocloth.solver.newton import Newton, NewtonOptions
 from isocloth.solver.outcome import Outcome
 from isocloth.terms.rows import RowArrays, add_forces, evaluate, select
@@ -134,9 +134,9 @@ def _project(
             mean += f.panel[products.diagonal[k]] / r
         for k in range(r):
             f.panel[products.diagonal[k]] += regularisation * mean
-        factorise(f)
         mu[:] = values
-        solve_in_place(f, mu)
+        factorise(f, mu)
+        back_substitute(f, mu)
         tension += mu
         for k in range(r):
             for a in range(rows.ptr[k], rows.ptr[k + 1]):

@@ -156,10 +156,8 @@ def assemble(
             a, b = base + s.pair_first[q], base + s.pair_second[q]
             if held[rows.nodes[a]] or held[rows.nodes[b]]:
                 continue
-            if exact:
-                geometric = 2.0 * lam * s.exact[q]
-            else:
-                geometric = 2.0 * (lam * s.plus[q] if lam > 0.0 else -lam * s.minus[q])
+            bound = lam * s.plus[q] if lam > 0.0 else -lam * s.minus[q]
+            geometric = 2.0 * (lam * s.exact[q] if exact else bound)
             at, stride = s.pair_place[q], s.pair_stride[q]
             if kept:
                 panel[at] += geometric
