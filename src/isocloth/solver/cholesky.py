@@ -5,9 +5,10 @@ kept as unknowns (see newton.py). Such a matrix is factorisable in any order (Va
 matrices, 1995), so the order is chosen for sparsity alone.
 
 The pattern is analysed once; each factorisation then runs without allocation, in a fixed order of operations (the same
-input gives the same bits) and without the interpreter's lock. Rows are stored, U = L^T, so that the inner loops run
-along memory: they reach the same rate as a tuned BLAS on the small fronts of a cloth and need no library inside
-compiled code. Reference: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear systems, 1983.
+input gives the same bits) and without the interpreter's lock. Rows are stored, U = L^T. Their lengths are padded to
+whole tiles (see tile.py), which then need no special cases at the edges: what lands in the padding, or left of the
+diagonal, is never read. Reference: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear
+systems, 1983.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import scipy.sparse as sp
 
 from isocloth.compiled import inlined, kernel
 from isocloth.solver.ordering import dissect
+from isocloth.solver.tile import COLUMNS, ROWS, tile
 from isocloth.typing import FloatArray, IntArray
 
 #: stands in for a pivot of the wrong sign: infinities do not spread, and the variable stays where it is
@@ -30,6 +32,8 @@ class Fronts(NamedTuple):
 
     pivots: IntArray  # scalars eliminated in the front
     size: IntArray  # scalars in the front
+    stride: IntArray  # length of its rows, padded
+    schur_stride: IntArray  # length of the rows of its Schur complement, padded
     scalar_ptr: IntArray  # front -> its slice of `scalars`
     scalars: IntArray  # scalars of the front: pivots first, then the boundary, in order of elimination
     panel_ptr: IntArray  # front -> offset of its pivot rows in `panel`
@@ -100,7 +104,7 @@ class SparseCholesky:
         slot = np.minimum(np.searchsorted(self._keys, front * n + self.rank[second]), len(self._keys) - 1)
         if not np.array_equal(self._flat[slot], second):
             raise ValueError("a block outside the analysed pattern was asked for")
-        stride = self.fronts.size[front]
+        stride = self.fronts.stride[front]
         return self.fronts.panel_ptr[front] + self._column[row] * stride + self._column[slot], stride
 
 
@@ -146,22 +150,27 @@ def _store(
         begin, end = np.concatenate([[0], breaks]), np.concatenate([breaks, [len(target)]])
         runs.append(np.stack([begin, end, target[begin]], axis=1))
         run_counts.append(len(begin))
-    schur_ptr, schur_total = _stack(m - p, children)
+    stride, edge = _padded(m, COLUMNS), _padded(m - p, COLUMNS)
+    panel_sizes = _padded(p, ROWS) * stride
+    schur_ptr, schur_total = _stack(_padded(m - p, ROWS) * edge, children)
     return Fronts(
         pivots=p,
         size=m,
+        stride=stride,
+        schur_stride=edge,
         scalar_ptr=_offsets(m),
         scalars=np.concatenate(scalars).astype(np.int64),
-        panel_ptr=_offsets(p * m),
+        panel_ptr=_offsets(panel_sizes),
         schur_ptr=schur_ptr,
         child_ptr=_offsets(np.array([len(c) for c in children], dtype=np.int64)),
         children=np.array([c for cs in children for c in cs], dtype=np.int64),
         run_ptr=_offsets(np.array(run_counts, dtype=np.int64)),
         runs=np.concatenate([*runs, np.empty((0, 3), dtype=np.int64)]).astype(np.int64),
         sign=np.ascontiguousarray(sign, dtype=np.float64),
-        panel=np.zeros(int((p * m).sum())),
-        schur=np.zeros(max(1, schur_total)),
-        signed=np.zeros(int((p * m).max())),
+        # the last tile may read, though not write, a little beyond
+        panel=np.zeros(int(panel_sizes.sum()) + 2 * COLUMNS),
+        schur=np.zeros(schur_total + 2 * COLUMNS),
+        signed=np.zeros(int(panel_sizes.max()) + 2 * COLUMNS),
         work=np.zeros(int(m.max())),
     )
 
@@ -178,13 +187,17 @@ def _offsets(sizes: IntArray) -> IntArray:
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def _stack(edges: IntArray, children: list[list[int]]) -> tuple[IntArray, int]:
+def _padded(sizes: IntArray, unit: int) -> IntArray:
+    return (sizes + unit - 1) // unit * unit
+
+
+def _stack(sizes: IntArray, children: list[list[int]]) -> tuple[IntArray, int]:
     """Place the Schur complements: one lives until its parent has absorbed it, then its room is used again."""
-    offsets = np.zeros(len(edges), dtype=np.int64)
+    offsets = np.zeros(len(sizes), dtype=np.int64)
     live: list[tuple[int, int, int]] = []  # (start, end, front), sorted by start
     total = 0
-    for front, edge in enumerate(edges):
-        need = int(edge) ** 2
+    for front, size in enumerate(sizes):
+        need = int(size)
         start = 0
         for a, b, _ in live:
             if a - start >= need:
@@ -206,181 +219,132 @@ def factorise(f: Fronts, x: FloatArray) -> bool:
     """
     ok = True
     for front in range(len(f.size)):
-        m, p = f.size[front], f.pivots[front]
-        b = m - p
+        p, b, stride, edge = f.pivots[front], f.size[front] - f.pivots[front], f.stride[front], f.schur_stride[front]
         first, corner = f.panel_ptr[front], f.schur_ptr[front]
-        f.schur[corner : corner + b * b] = 0.0
+        f.schur[corner : corner + (b + ROWS - 1) // ROWS * ROWS * edge] = 0.0
         for c in range(f.child_ptr[front], f.child_ptr[front + 1]):
-            _absorb(f, f.children[c], first, corner, p, m)
-        ok = _factor_rows(f, first, f.scalar_ptr[front], p, m) and ok
-        _update(f.schur, corner, b, f.panel, first + p, f.signed, p, m, p, b, b)
+            _absorb(f, f.children[c], front)
+        ok = _factor_rows(f, front) and ok
+        # deep sums are cut so that the rows they run through stay in the second-level cache
+        for k in range(0, p, 96):
+            depth = min(96, p - k)
+            for i in range(0, b, ROWS):
+                for j in range(i // COLUMNS * COLUMNS, b, COLUMNS):
+                    tile(f.schur, corner + i * edge + j, edge, f.panel, first + k * stride + p + j, f.signed,
+                         k * stride + p + i, stride, depth)  # fmt: skip
         _forward(f, front, x)
     return ok
 
 
 @kernel
-def _absorb(f: Fronts, child: int, first: int, corner: int, p: int, m: int) -> None:
+def _absorb(f: Fronts, child: int, parent: int) -> None:
     """Add a child's Schur complement (upper triangle) into its parent's rows and Schur complement."""
-    b = f.size[child] - f.pivots[child]
-    update = f.schur[f.schur_ptr[child] : f.schur_ptr[child] + b * b].reshape(b, b)
+    p, stride, edge = f.pivots[parent], f.stride[parent], f.schur_stride[parent]
+    width = f.schur_stride[child]
     runs = f.runs[f.run_ptr[child] : f.run_ptr[child + 1]]
     for q in range(len(runs)):
         for i in range(runs[q, 0], runs[q, 1]):
             r = runs[q, 2] + i - runs[q, 0]
-            source = update[i]
+            source = f.schur_ptr[child] + i * width
             target = f.panel if r < p else f.schur
-            base = first + r * m if r < p else corner + (r - p) * (m - p) - p
+            base = f.panel_ptr[parent] + r * stride if r < p else f.schur_ptr[parent] + (r - p) * edge - p
             for t in range(q, len(runs)):
                 begin, end = max(i, runs[t, 0]), runs[t, 1]
                 at = base + runs[t, 2] + begin - runs[t, 0]
-                out, part = target[at : at + end - begin], source[begin:end]
+                out, part = target[at : at + end - begin], f.schur[source + begin : source + end]
                 for j in range(end - begin):
                     out[j] += part[j]
 
 
 @kernel
-def _factor_rows(f: Fronts, first: int, begin: int, p: int, m: int) -> bool:
+def _factor_rows(f: Fronts, front: int) -> bool:
     """U^T D U of the leading p x p block of p rows of length m, applied to the whole rows, four rows at a time.
 
-    `f.signed` receives D U, so that the update's inner loops need no signs.
+    Looking left: four rows receive the updates of all rows above them at once, then are divided by their own pivots.
+    `f.signed` receives D U.
     """
     ok = True
     u, v = f.panel, f.signed
-    k0 = 0
-    while k0 + 3 < p:
-        s0, s1 = f.sign[f.scalars[begin + k0]], f.sign[f.scalars[begin + k0 + 1]]
-        s2, s3 = f.sign[f.scalars[begin + k0 + 2]], f.sign[f.scalars[begin + k0 + 3]]
-        q0 = first + k0 * m
-        q1, q2, q3 = q0 + m, q0 + 2 * m, q0 + 3 * m
-        # the 4 x 4 pivot block in registers
-        d0, d1, d2, d3 = u[q0 + k0], u[q1 + k0 + 1], u[q2 + k0 + 2], u[q3 + k0 + 3]
-        if not s0 * d0 > 0.0:
-            ok, d0 = False, s0 * _FROZEN
-        r0 = np.sqrt(s0 * d0)
-        i0 = s0 / r0
-        a01, a02, a03 = u[q0 + k0 + 1] * i0, u[q0 + k0 + 2] * i0, u[q0 + k0 + 3] * i0
-        d1 -= s0 * a01 * a01
-        if not s1 * d1 > 0.0:
-            ok, d1 = False, s1 * _FROZEN
-        r1 = np.sqrt(s1 * d1)
-        i1 = s1 / r1
-        a12 = (u[q1 + k0 + 2] - s0 * a01 * a02) * i1
-        a13 = (u[q1 + k0 + 3] - s0 * a01 * a03) * i1
-        d2 -= s0 * a02 * a02 + s1 * a12 * a12
-        if not s2 * d2 > 0.0:
-            ok, d2 = False, s2 * _FROZEN
-        r2 = np.sqrt(s2 * d2)
-        i2 = s2 / r2
-        a23 = (u[q2 + k0 + 3] - s0 * a02 * a03 - s1 * a12 * a13) * i2
-        d3 -= s0 * a03 * a03 + s1 * a13 * a13 + s2 * a23 * a23
-        if not s3 * d3 > 0.0:
-            ok, d3 = False, s3 * _FROZEN
-        r3 = np.sqrt(s3 * d3)
-        i3 = s3 / r3
-        u[q0 + k0], u[q0 + k0 + 1], u[q0 + k0 + 2], u[q0 + k0 + 3] = r0, a01, a02, a03
-        u[q1 + k0 + 1], u[q1 + k0 + 2], u[q1 + k0 + 3] = r1, a12, a13
-        u[q2 + k0 + 2], u[q2 + k0 + 3], u[q3 + k0 + 3] = r2, a23, r3
-        k1 = k0 + 4
-        n = m - k1
-        w0, w1, w2, w3 = u[q0 + k1 : q0 + m], u[q1 + k1 : q1 + m], u[q2 + k1 : q2 + m], u[q3 + k1 : q3 + m]
-        at = k0 * m + k1
-        v0, v1 = v[at : at + n], v[at + m : at + m + n]
-        v2, v3 = v[at + 2 * m : at + 2 * m + n], v[at + 3 * m : at + 3 * m + n]
-        b01, b02, b12, b03, b13, b23 = s0 * a01, s0 * a02, s1 * a12, s0 * a03, s1 * a13, s2 * a23
-        for j in range(n):
-            x0 = w0[j] * i0
-            x1 = (w1[j] - b01 * x0) * i1
-            x2 = (w2[j] - b02 * x0 - b12 * x1) * i2
-            x3 = (w3[j] - b03 * x0 - b13 * x1 - b23 * x2) * i3
-            w0[j], w1[j], w2[j], w3[j] = x0, x1, x2, x3
-            v0[j], v1[j], v2[j], v3[j] = s0 * x0, s1 * x1, s2 * x2, s3 * x3
-        if k1 < p:
-            _update(u, first + k1 * m + k1, m, u, q0 + k1, v, at, m, 4, n, p - k1)
-        k0 = k1
-    for k in range(k0, p):  # the last one to three rows
-        s = f.sign[f.scalars[begin + k]]
-        row, copy = u[first + k * m : first + (k + 1) * m], v[k * m : (k + 1) * m]
-        pivot = s * row[k]
-        if not pivot > 0.0:
-            ok, pivot = False, _FROZEN
-        root = np.sqrt(pivot)
-        row[k] = root
-        scale = s / root
-        for j in range(k + 1, m):
-            x = row[j] * scale
-            row[j] = x
-            copy[j] = s * x
-        for i in range(k + 1, p):
-            a = copy[i]
-            target = u[first + i * m : first + (i + 1) * m]
-            for j in range(i, m):
-                target[j] -= a * row[j]
+    p, m, stride, first = f.pivots[front], f.size[front], f.stride[front], f.panel_ptr[front]
+    begin = f.scalar_ptr[front]
+    for k0 in range(0, p, ROWS):
+        if k0 > 0:
+            for j in range(k0 // COLUMNS * COLUMNS, m, COLUMNS):
+                tile(u, first + k0 * stride + j, stride, u, first + j, v, k0, stride, k0)
+        if k0 + ROWS <= p:
+            ok = _divide_four(f, first + k0 * stride, k0, begin + k0, m, stride) and ok
+            continue
+        for k in range(k0, p):  # the last one to three rows
+            s = f.sign[f.scalars[begin + k]]
+            row, copy = u[first + k * stride : first + k * stride + m], v[k * stride : k * stride + m]
+            pivot = s * row[k]
+            if not pivot > 0.0:
+                ok, pivot = False, _FROZEN
+            root = np.sqrt(pivot)
+            row[k] = root
+            scale = s / root
+            for j in range(k + 1, m):
+                x = row[j] * scale
+                row[j] = x
+                copy[j] = s * x
+            for i in range(k + 1, p):
+                a = copy[i]
+                target = u[first + i * stride : first + i * stride + m]
+                for j in range(i, m):
+                    target[j] -= a * row[j]
     return ok
 
 
 @kernel
-def _update(
-    c: FloatArray,
-    c0: int,
-    width: int,
-    u: FloatArray,
-    u0: int,
-    v: FloatArray,
-    v0: int,
-    m: int,
-    p: int,
-    b: int,
-    rows: int,
-) -> None:
-    """c[i, j] -= sum_k v[k, i] u[k, j] for i < rows, i <= j < b: the one loop where the time goes.
-
-    c starts at c0 with rows of length `width`; u at u0 and v at v0 with p rows of length m. Two rows of c and four of u
-    are combined at a time, in tiles of 128 columns that stay in the first-level cache.
-    """
-    for j0 in range(0, b, 128):
-        j1 = min(j0 + 128, b)
-        top = min(j1, rows)
-        i = 0
-        while i + 1 < top:
-            js = max(i, j0)
-            n = j1 - js
-            at = c0 + i * width + js
-            # one entry left of row i+1's diagonal is written too, and never read
-            ca, cb = c[at : at + n], c[at + width : at + width + n]
-            k = 0
-            while k + 3 < p:
-                q = v0 + k * m + i
-                a0, e0, a1, e1 = v[q], v[q + 1], v[q + m], v[q + m + 1]
-                a2, e2, a3, e3 = v[q + 2 * m], v[q + 2 * m + 1], v[q + 3 * m], v[q + 3 * m + 1]
-                q = u0 + k * m + js
-                r0, r1 = u[q : q + n], u[q + m : q + m + n]
-                r2, r3 = u[q + 2 * m : q + 2 * m + n], u[q + 3 * m : q + 3 * m + n]
-                for j in range(n):
-                    x0, x1, x2, x3 = r0[j], r1[j], r2[j], r3[j]
-                    ca[j] -= a0 * x0 + a1 * x1 + a2 * x2 + a3 * x3
-                    cb[j] -= e0 * x0 + e1 * x1 + e2 * x2 + e3 * x3
-                k += 4
-            while k < p:
-                q = v0 + k * m + i
-                a0, e0 = v[q], v[q + 1]
-                q = u0 + k * m + js
-                r0 = u[q : q + n]
-                for j in range(n):
-                    ca[j] -= a0 * r0[j]
-                    cb[j] -= e0 * r0[j]
-                k += 1
-            i += 2
-        if i < top:
-            js = max(i, j0)
-            n = j1 - js
-            at = c0 + i * width + js
-            ca = c[at : at + n]
-            for k in range(p):
-                a0 = v[v0 + k * m + i]
-                q = u0 + k * m + js
-                r0 = u[q : q + n]
-                for j in range(n):
-                    ca[j] -= a0 * r0[j]
+def _divide_four(f: Fronts, q0: int, k0: int, begin: int, m: int, stride: int) -> bool:
+    """Factor the 4 x 4 pivot block of four rows in registers and divide the rest of the rows by it in one pass."""
+    ok = True
+    u, v = f.panel, f.signed
+    s0, s1 = f.sign[f.scalars[begin]], f.sign[f.scalars[begin + 1]]
+    s2, s3 = f.sign[f.scalars[begin + 2]], f.sign[f.scalars[begin + 3]]
+    q1, q2, q3 = q0 + stride, q0 + 2 * stride, q0 + 3 * stride
+    d0, d1, d2, d3 = u[q0 + k0], u[q1 + k0 + 1], u[q2 + k0 + 2], u[q3 + k0 + 3]
+    if not s0 * d0 > 0.0:
+        ok, d0 = False, s0 * _FROZEN
+    r0 = np.sqrt(s0 * d0)
+    i0 = s0 / r0
+    a01, a02, a03 = u[q0 + k0 + 1] * i0, u[q0 + k0 + 2] * i0, u[q0 + k0 + 3] * i0
+    d1 -= s0 * a01 * a01
+    if not s1 * d1 > 0.0:
+        ok, d1 = False, s1 * _FROZEN
+    r1 = np.sqrt(s1 * d1)
+    i1 = s1 / r1
+    a12 = (u[q1 + k0 + 2] - s0 * a01 * a02) * i1
+    a13 = (u[q1 + k0 + 3] - s0 * a01 * a03) * i1
+    d2 -= s0 * a02 * a02 + s1 * a12 * a12
+    if not s2 * d2 > 0.0:
+        ok, d2 = False, s2 * _FROZEN
+    r2 = np.sqrt(s2 * d2)
+    i2 = s2 / r2
+    a23 = (u[q2 + k0 + 3] - s0 * a02 * a03 - s1 * a12 * a13) * i2
+    d3 -= s0 * a03 * a03 + s1 * a13 * a13 + s2 * a23 * a23
+    if not s3 * d3 > 0.0:
+        ok, d3 = False, s3 * _FROZEN
+    r3 = np.sqrt(s3 * d3)
+    i3 = s3 / r3
+    u[q0 + k0], u[q0 + k0 + 1], u[q0 + k0 + 2], u[q0 + k0 + 3] = r0, a01, a02, a03
+    u[q1 + k0 + 1], u[q1 + k0 + 2], u[q1 + k0 + 3] = r1, a12, a13
+    u[q2 + k0 + 2], u[q2 + k0 + 3], u[q3 + k0 + 3] = r2, a23, r3
+    k1 = k0 + 4
+    n = m - k1
+    w0, w1, w2, w3 = u[q0 + k1 : q0 + m], u[q1 + k1 : q1 + m], u[q2 + k1 : q2 + m], u[q3 + k1 : q3 + m]
+    at = k0 * stride + k1
+    v0, v1 = v[at : at + n], v[at + stride : at + stride + n]
+    v2, v3 = v[at + 2 * stride : at + 2 * stride + n], v[at + 3 * stride : at + 3 * stride + n]
+    b01, b02, b12, b03, b13, b23 = s0 * a01, s0 * a02, s1 * a12, s0 * a03, s1 * a13, s2 * a23
+    for j in range(n):
+        x0 = w0[j] * i0
+        x1 = (w1[j] - b01 * x0) * i1
+        x2 = (w2[j] - b02 * x0 - b12 * x1) * i2
+        x3 = (w3[j] - b03 * x0 - b13 * x1 - b23 * x2) * i3
+        w0[j], w1[j], w2[j], w3[j] = x0, x1, x2, x3
+        v0[j], v1[j], v2[j], v3[j] = s0 * x0, s1 * x1, s2 * x2, s3 * x3
+    return ok
 
 
 @kernel
@@ -388,13 +352,13 @@ def _forward(f: Fronts, front: int, x: FloatArray) -> None:
     """Eliminate a front's pivots from the right-hand side."""
     w = f.work
     m, p = f.size[front], f.pivots[front]
-    rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
+    stride, first = f.stride[front], f.panel_ptr[front]
     index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
     for i in range(p):
         w[i] = x[index[i]]
     w[p:m] = 0.0
     for k in range(p):
-        row = rows[k]
+        row = f.panel[first + k * stride : first + k * stride + m]
         y = w[k] / row[k]
         x[index[k]] = f.sign[index[k]] * y
         for j in range(k + 1, m):
@@ -417,12 +381,13 @@ def back_substitute(f: Fronts, x: FloatArray) -> None:
     w = f.work
     for front in range(len(f.size) - 1, -1, -1):
         m, p = f.size[front], f.pivots[front]
-        rows = f.panel[f.panel_ptr[front] : f.panel_ptr[front + 1]].reshape(p, m)
+        stride, first = f.stride[front], f.panel_ptr[front]
         index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
         for i in range(m):
             w[i] = x[index[i]]
         for k in range(p - 1, -1, -1):
-            w[k] = (w[k] - _dot(rows[k], w, k + 1, m)) / rows[k, k]
+            row = f.panel[first + k * stride : first + k * stride + m]
+            w[k] = (w[k] - _dot(row, w, k + 1, m)) / row[k]
             x[index[k]] = w[k]
 
 
