@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numba as nb
+from numba.core.caching import IndexDataCacheFile
 
 
 def _fingerprint() -> tuple[float, int]:
@@ -23,6 +24,22 @@ def _fingerprint() -> tuple[float, int]:
 _FINGERPRINT = _fingerprint()
 
 
+class _CacheFile(IndexDataCacheFile):
+    """Numba's cache of one kernel, made safe for upgrades.
+
+    Numba looks only at the file of the kernel itself, but the code of the kernels it calls is inlined: it would go on
+    running the old ones without a word. And it stumbles over entries that mention a class which is no more.
+    """
+
+    def _load_index(self) -> dict[Any, Any]:
+        self._source_stamp = _FINGERPRINT
+        try:
+            entries: dict[Any, Any] = super()._load_index()
+        except Exception:  # whatever is wrong with a cache, the remedy is to compile again
+            return {}
+        return entries
+
+
 def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     """A small function that becomes part of the kernels that call it; its sums may be reordered, to vectorise."""
     compiled: Callable[..., Any] = nb.njit(
@@ -36,10 +53,8 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     # No reordering of sums: a kernel exists on its own and inside its callers, optimised apart, and which of the two
     # runs depends on whether this process compiled it or took it from the cache. The bits must not.
     dispatcher = nb.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")(function)
-    # Numba's cache looks only at the file of the kernel itself, but the code of the kernels it calls is inlined: after
-    # an upgrade it would go on running the old ones without a word
-    cached = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
-    if cached is not None and hasattr(cached, "_source_stamp"):
-        cached._source_stamp = _FINGERPRINT
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if type(file) is IndexDataCacheFile:
+        file.__class__ = _CacheFile
     compiled: Callable[..., Any] = dispatcher
     return compiled

@@ -82,8 +82,7 @@ def build(
     return Problem(mesh, area, stiffness, rows, fabric, weight(area, fabric.weight_density, gravity))
 
 
-@dataclass
-class StepProblem:
+class StepProblem(NamedTuple):
     """One step's numbers: A = mass_factor diag(area) + bending_factor K, load b, start and held nodes."""
 
     mass_factor: float  # kg/(m^2 s^2)

@@ -25,13 +25,13 @@ class Grasp:
         self.nodes = nodes
         self._target = start.copy()
         self._path = _as_path(path, len(nodes), simulation.time)
-        self._force = np.zeros((len(nodes), 3))
+        self._reactions: FloatArray | None = None  # of all nodes, set by each step
         self.active = True
 
     @property
     def force(self) -> FloatArray:
         """Force (k, 3) in N with which the gripper acts on each held node, of the last step."""
-        return self._force
+        return np.zeros((len(self.nodes), 3)) if self._reactions is None else self._reactions[self.nodes]
 
     @property
     def target(self) -> FloatArray:

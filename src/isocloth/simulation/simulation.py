@@ -169,15 +169,20 @@ class Simulation:
             path = self._sampled(path, len(chosen))
         grasp = Grasp(self, chosen, path, self.positions[chosen])
         self._grasps.append(grasp)
-        self._held[chosen] = True
+        self._hold(chosen, True)
         return grasp
 
     def _release(self, grasp: Grasp) -> None:
         if grasp.active:
             grasp.active = False
             self._grasps.remove(grasp)
-            self._held[grasp.nodes] = False
-            grasp._force = np.zeros_like(grasp._force)
+            self._hold(grasp.nodes, False)
+            grasp._reactions = None
+
+    def _hold(self, nodes: np.ndarray, held: bool) -> None:
+        # replaced, not written into: states keep the one they were computed with
+        self._held = self._held.copy()
+        self._held[nodes] = held
 
     def _nodes(self, nodes: ArrayLike) -> np.ndarray:
         chosen = np.atleast_1d(np.asarray(nodes))
@@ -215,7 +220,7 @@ class Simulation:
         """Advance by one time step and return its certificate."""
         outcome, iterations, substeps, worst = self._advance(self.timestep, 0)
         for grasp in self._grasps:
-            grasp._force = outcome.reactions[grasp.nodes]
+            grasp._reactions = outcome.reactions
         problem = self._diagnose(worst, outcome)
         positions, rest = self._state.positions, self.rest
         return Report(
@@ -228,7 +233,7 @@ class Simulation:
         """One (sub)step; if it does not converge, two of half the length. Returns (last, iterations, parts, worst)."""
         state = self._state
         # after a grasp or a release forces jump, and the step before would be extrapolated into a wrong velocity
-        same = np.array_equal(self._held, state.held)
+        same = self._held is state.held or np.array_equal(self._held, state.held)
         scheme = self._scheme(timestep, state.previous_timestep if same else 0.0)
         start = state.positions + timestep * state.velocities
         for grasp in self._grasps:
@@ -260,7 +265,7 @@ class Simulation:
             previous_positions=state.positions,
             previous_velocities=state.velocities,
             multipliers=outcome.multipliers,
-            held=self._held.copy(),
+            held=self._held,
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,

@@ -57,16 +57,6 @@ class Cloth(NamedTuple):
     enforced: BoolArray  # (r,)
 
 
-class Step(NamedTuple):
-    """One step's numbers, as kernels read them (see `StepProblem`)."""
-
-    mass_factor: float
-    bending_factor: float
-    load: FloatArray
-    start: FloatArray
-    held: BoolArray
-
-
 class Workspace(NamedTuple):
     """Everything a solve writes, allocated once."""
 
@@ -104,9 +94,8 @@ class Newton:
         """Minimise the incremental potential; see `Outcome` for the certificate."""
         y, lam = step.start.copy(), multipliers.copy()
         o = self.options
-        numbers = Step(step.mass_factor, step.bending_factor, step.load, step.start, step.held)
         iterations, converged, error, gap, residual = _newton(
-            self._cloth, numbers, self.system.factor.fronts, self._work, first,
+            self._cloth, step, self.system.factor.fronts, self._work, first,
             o.strain_gap, o.force, o.force_floor, o.max_iterations, y, lam,
         )  # fmt: skip
         return Outcome(y, lam, self._work.residual.copy(), iterations, converged, error, gap, residual)
@@ -114,7 +103,7 @@ class Newton:
 
 @kernel
 def _newton(
-    cloth: Cloth, step: Step, f: Fronts, work: Workspace, first: bool, tol_gap: float, tol_force: float,
+    cloth: Cloth, step: StepProblem, f: Fronts, work: Workspace, first: bool, tol_gap: float, tol_force: float,
     force_floor: float, max_iterations: int, y: FloatArray, lam: FloatArray,
 ) -> tuple[int, bool, float, float, float]:  # fmt: skip
     """Overwrite y (the start, then the solution) and lam; return (factorisations, converged, error, gap, residual)."""
@@ -184,7 +173,7 @@ def _newton(
 
 
 @kernel
-def _reduce(cloth: Cloth, step: Step, f: Fronts, work: Workspace, lam: FloatArray, exact: bool) -> bool:
+def _reduce(cloth: Cloth, step: StepProblem, f: Fronts, work: Workspace, lam: FloatArray, exact: bool) -> bool:
     """Assemble and factorise the system and reduce its right-hand side; False if it was not quasi-definite."""
     assemble(
         cloth.assembly, f, cloth.rows, work.jacobian, lam, cloth.area, step.mass_factor, step.bending_factor, step.held,
@@ -196,7 +185,7 @@ def _reduce(cloth: Cloth, step: Step, f: Fronts, work: Workspace, lam: FloatArra
 
 
 @kernel
-def _potential(cloth: Cloth, step: Step, work: Workspace, y: FloatArray) -> float:
+def _potential(cloth: Cloth, step: StepProblem, work: Workspace, y: FloatArray) -> float:
     """Potential at y relative to the start, refreshing C, J and A y - b on the way.
 
     Of a quadratic the difference is displacement times mean slope: differences of large numbers are never formed.
@@ -221,7 +210,7 @@ def _potential(cloth: Cloth, step: Step, work: Workspace, y: FloatArray) -> floa
 
 
 @kernel
-def _right_hand_side(cloth: Cloth, step: Step, work: Workspace) -> None:
+def _right_hand_side(cloth: Cloth, step: StepProblem, work: Workspace) -> None:
     """Minus the gradient for the displacements, minus C for the multipliers that are kept."""
     rows, s, x = cloth.rows, cloth.assembly, work.solution
     for i in range(len(cloth.area)):
@@ -262,7 +251,9 @@ def _linearise(cloth: Cloth, work: Workspace) -> float:
 
 
 @kernel
-def _return(cloth: Cloth, step: Step, work: Workspace, back_energy: float, back_descent: float, y: FloatArray) -> float:
+def _return(
+    cloth: Cloth, step: StepProblem, work: Workspace, back_energy: float, back_descent: float, y: FloatArray
+) -> float:
     """The watchdog's way back: halve the marked step until the potential falls; returns the potential there."""
     scale = 0.5
     while True:
@@ -276,7 +267,7 @@ def _return(cloth: Cloth, step: Step, work: Workspace, back_energy: float, back_
 
 
 @kernel
-def _residual(cloth: Cloth, step: Step, work: Workspace, lam: FloatArray) -> tuple[float, float]:
+def _residual(cloth: Cloth, step: StepProblem, work: Workspace, lam: FloatArray) -> tuple[float, float]:
     """rms over the free mass of the residual A y - b + J^T lambda and of A y - b, m/s^2; needs no further solve."""
     work.residual[:] = work.force
     add_forces(cloth.rows, work.jacobian, lam, work.residual)
