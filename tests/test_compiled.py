@@ -34,7 +34,8 @@ def test_a_kernel_is_compiled_anew_when_a_kernel_it_calls_has_changed(copy):
 def test_a_cache_that_mentions_a_class_which_is_no_more_is_compiled_anew(copy):
     file = copy / "terms" / "inner.py"
     text = (
-        "from typing import NamedTuple\n\nfrom isocloth.compiled import kernel\n\n\nclass {0}(NamedTuple):\n    x: float\n"
+        "from typing import NamedTuple\n\nfrom isocloth.compiled import kernel\n\n\nclass {0}(NamedTuple):\n"
+        "    x: float\n"
         "\n\n@kernel\ndef inner(p):\n    return p.x + {1}\n\n\ndef value():\n    return inner({0}(1.0))\n"
     )
     command = [sys.executable, "-c", "from isocloth.terms.inner import value; print(value())"]

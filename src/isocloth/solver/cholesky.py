@@ -349,20 +349,34 @@ def _divide_four(f: Fronts, q0: int, k0: int, begin: int, m: int, stride: int) -
 
 @kernel
 def _forward(f: Fronts, front: int, x: FloatArray) -> None:
-    """Eliminate a front's pivots from the right-hand side."""
-    w = f.work
-    m, p = f.size[front], f.pivots[front]
-    stride, first = f.stride[front], f.panel_ptr[front]
+    """Eliminate a front's pivots from the right-hand side, four at a time."""
+    u, w = f.panel, f.work
+    m, p, stride, first = f.size[front], f.pivots[front], f.stride[front], f.panel_ptr[front]
     index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
     for i in range(p):
         w[i] = x[index[i]]
     w[p:m] = 0.0
-    for k in range(p):
-        row = f.panel[first + k * stride : first + k * stride + m]
-        y = w[k] / row[k]
-        x[index[k]] = f.sign[index[k]] * y
-        for j in range(k + 1, m):
+    k = 0
+    while k + 3 < p:
+        q = first + k * stride
+        r0, r1 = u[q : q + m], u[q + stride : q + stride + m]
+        r2, r3 = u[q + 2 * stride : q + 2 * stride + m], u[q + 3 * stride : q + 3 * stride + m]
+        y0 = w[k] / r0[k]
+        y1 = (w[k + 1] - y0 * r0[k + 1]) / r1[k + 1]
+        y2 = (w[k + 2] - y0 * r0[k + 2] - y1 * r1[k + 2]) / r2[k + 2]
+        y3 = (w[k + 3] - y0 * r0[k + 3] - y1 * r1[k + 3] - y2 * r2[k + 3]) / r3[k + 3]
+        w[k], w[k + 1], w[k + 2], w[k + 3] = y0, y1, y2, y3
+        for j in range(k + 4, m):
+            w[j] -= y0 * r0[j] + y1 * r1[j] + y2 * r2[j] + y3 * r3[j]
+        k += 4
+    for i in range(k, p):
+        row = u[first + i * stride : first + i * stride + m]
+        y = w[i] / row[i]
+        w[i] = y
+        for j in range(i + 1, m):
             w[j] -= y * row[j]
+    for i in range(p):
+        x[index[i]] = f.sign[index[i]] * w[i]
     for i in range(p, m):
         x[index[i]] += w[i]
 
@@ -375,20 +389,44 @@ def _dot(a: FloatArray, b: FloatArray, begin: int, end: int) -> float:
     return total
 
 
+@inlined
+def _four_dots(
+    a0: FloatArray, a1: FloatArray, a2: FloatArray, a3: FloatArray, b: FloatArray, begin: int, end: int
+) -> tuple[float, float, float, float]:
+    t0 = t1 = t2 = t3 = 0.0
+    for j in range(begin, end):
+        t0 += a0[j] * b[j]
+        t1 += a1[j] * b[j]
+        t2 += a2[j] * b[j]
+        t3 += a3[j] * b[j]
+    return t0, t1, t2, t3
+
+
 @kernel
 def back_substitute(f: Fronts, x: FloatArray) -> None:
     """Complete the solution of a right-hand side that was reduced."""
-    w = f.work
+    u, w = f.panel, f.work
     for front in range(len(f.size) - 1, -1, -1):
-        m, p = f.size[front], f.pivots[front]
-        stride, first = f.stride[front], f.panel_ptr[front]
+        m, p, stride, first = f.size[front], f.pivots[front], f.stride[front], f.panel_ptr[front]
         index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
         for i in range(m):
             w[i] = x[index[i]]
-        for k in range(p - 1, -1, -1):
-            row = f.panel[first + k * stride : first + k * stride + m]
+        whole = p // 4 * 4
+        for k in range(p - 1, whole - 1, -1):
+            row = u[first + k * stride : first + k * stride + m]
             w[k] = (w[k] - _dot(row, w, k + 1, m)) / row[k]
-            x[index[k]] = w[k]
+        for k in range(whole - 4, -1, -4):
+            q = first + k * stride
+            r0, r1 = u[q : q + m], u[q + stride : q + stride + m]
+            r2, r3 = u[q + 2 * stride : q + 2 * stride + m], u[q + 3 * stride : q + 3 * stride + m]
+            t0, t1, t2, t3 = _four_dots(r0, r1, r2, r3, w, k + 4, m)
+            x3 = (w[k + 3] - t3) / r3[k + 3]
+            x2 = (w[k + 2] - t2 - r2[k + 3] * x3) / r2[k + 2]
+            x1 = (w[k + 1] - t1 - r1[k + 2] * x2 - r1[k + 3] * x3) / r1[k + 1]
+            x0 = (w[k] - t0 - r0[k + 1] * x1 - r0[k + 2] * x2 - r0[k + 3] * x3) / r0[k]
+            w[k], w[k + 1], w[k + 2], w[k + 3] = x0, x1, x2, x3
+        for i in range(p):
+            x[index[i]] = w[i]
 
 
 @kernel
