@@ -217,8 +217,8 @@ def _right_hand_side(cloth: Cloth, step: StepProblem, work: Workspace) -> None:
         for d in range(3):
             x[3 * i + d] = -work.force[i, d]
     for k in range(len(work.values)):
-        if s.kept[k] >= 0:
-            x[s.kept[k]] = -work.values[k]
+        if s.kept[k, 0] >= 0:
+            x[s.kept[k, 0]] = -work.values[k]
             continue
         v = s.weight[k] * work.values[k]
         for a in range(rows.ptr[k], rows.ptr[k + 1]):

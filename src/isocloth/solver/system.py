@@ -24,27 +24,18 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
 class Assembly(NamedTuple):
-    """Where every contribution goes in the factor's panel."""
+    """Where every contribution goes in the factor's panel; what is read together lies together."""
 
-    pair_ptr: IntArray  # row -> its slice of the pairs
-    pair_first: IntArray  # slot in the row of the node eliminated first
-    pair_second: IntArray
-    pair_place: IntArray
-    pair_stride: IntArray
-    plus: FloatArray  # entry of S for either sign of the multiplier, per pair
-    minus: FloatArray
-    exact: FloatArray  # entry of T, per pair
+    pair_ptr: IntArray  # row -> its slice of the pairs of its nodes
+    pairs: IntArray  # (q, 4): slots in the row of the node eliminated first and of the second; place, stride of the block
+        IntArray  # (q, 4): slots in the row of the nodes eliminated first and second; place and stride of their block
+    )
+    stiffness: FloatArray  # (q, 3): entries of S for a positive and a negative multiplier, and of T
     weight: FloatArray  # (r,)
-    kept: IntArray  # (r,) index of the row's multiplier among the scalars, -1 if it is not kept
-    kept_place: IntArray  # per row: place of its diagonal entry
-    link_place: IntArray  # per slot of a kept row: place of J's first entry ...
-    link_step: IntArray  # ... and the distance between entries; 0 where the slot has none
-    node_place: IntArray  # diagonal block of every node ...
-    node_stride: IntArray
-    bend_place: IntArray  # blocks of K, first eliminated before second ...
-    bend_stride: IntArray
-    bend_first: IntArray
-    bend_second: IntArray
+    kept: IntArray  # (r, 2): index of the row's multiplier among the scalars, or -1; place of its diagonal entry
+    links: IntArray  # per slot of a kept row: place of J's first entry and distance to the next; 0 where there is none
+    nodes: IntArray  # (n, 2): place and stride of the diagonal block of every node
+    bends: IntArray  # (q, 4): nodes of the blocks of K, first eliminated first; place and stride
     bend_value: FloatArray
 
 
@@ -95,18 +86,25 @@ class NewtonSystem:
         link_place[slots], link_step[slots] = place, np.where(node_first, stride, 1)
         kept_place = np.zeros(len(rows), dtype=np.int64)
         kept_place[kept_rows] = self.factor.places(number[kept_rows], number[kept_rows])[0]
-        node_place, node_stride = self.factor.places(np.arange(n), np.arange(n))
         upper = rank[k.row] <= rank[k.col]
-        bend_place, bend_stride = self.factor.places(k.row[upper].astype(np.int64), k.col[upper].astype(np.int64))
         pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1))
+        bend_first, bend_second = k.row[upper].astype(np.int64), k.col[upper].astype(np.int64)
         self.assembly = Assembly(
-            pair_ptr.astype(np.int64), first - rows.ptr[row_of], second - rows.ptr[row_of], pair_place, pair_stride,
-            rows.plus[entry], rows.minus[entry], rows.T[entry], rows.weight,
-            np.where(number >= 0, 3 * n + number - n, -1), kept_place, link_place, link_step, node_place, node_stride,
-            bend_place, bend_stride, k.row[upper].astype(np.int64), k.col[upper].astype(np.int64),
-            k.data[upper].astype(np.float64),
-        )  # fmt: skip
+            pair_ptr=pair_ptr.astype(np.int64),
+            pairs=_columns(first - rows.ptr[row_of], second - rows.ptr[row_of], pair_place, pair_stride),
+            stiffness=_columns(rows.plus[entry], rows.minus[entry], rows.T[entry]),
+            weight=rows.weight,
+            kept=_columns(np.where(number >= 0, 3 * n + number - n, -1), kept_place),
+            links=_columns(link_place, link_step),
+            nodes=_columns(*self.factor.places(np.arange(n), np.arange(n))),
+            bends=_columns(bend_first, bend_second, *self.factor.places(bend_first, bend_second)),
+            bend_value=k.data[upper].astype(np.float64),
+        )
         self.scalars = 3 * n + len(kept_rows)
+
+
+def _columns(*arrays: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(np.stack(arrays, axis=1))
 
 
 def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -149,16 +147,16 @@ def assemble(
     panel[:] = 0.0
     for k in range(len(multiplier)):
         lam = multiplier[k]
-        kept = s.kept[k] >= 0
+        kept = s.kept[k, 0] >= 0
         w = 0.0 if kept else s.weight[k]
         base = rows.ptr[k]
         for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
-            a, b = base + s.pair_first[q], base + s.pair_second[q]
+            a, b = base + s.pairs[q, 0], base + s.pairs[q, 1]
             if held[rows.nodes[a]] or held[rows.nodes[b]]:
                 continue
-            bound = lam * s.plus[q] if lam > 0.0 else -lam * s.minus[q]
-            geometric = 2.0 * (lam * s.exact[q] if exact else bound)
-            at, stride = s.pair_place[q], s.pair_stride[q]
+            bound = lam * s.stiffness[q, 0] if lam > 0.0 else -lam * s.stiffness[q, 1]
+            geometric = 2.0 * (lam * s.stiffness[q, 2] if exact else bound)
+            at, stride = s.pairs[q, 2], s.pairs[q, 3]
             if kept:
                 panel[at] += geometric
                 panel[at + stride + 1] += geometric
@@ -173,23 +171,23 @@ def assemble(
                     panel[at + d] += geometric
                     at += stride
         if kept:
-            panel[s.kept_place[k]] -= 1.0 / s.weight[k]
+            panel[s.kept[k, 1]] -= 1.0 / s.weight[k]
             for a in range(base, rows.ptr[k + 1]):
-                step = s.link_step[a]
+                step = s.links[a, 1]
                 if step > 0 and not held[rows.nodes[a]]:
-                    at = s.link_place[a]
+                    at = s.links[a, 0]
                     panel[at] += jacobian[a, 0]
                     panel[at + step] += jacobian[a, 1]
                     panel[at + 2 * step] += jacobian[a, 2]
     for i in range(len(area)):
-        at, stride = s.node_place[i], s.node_stride[i]
+        at, stride = s.nodes[i, 0], s.nodes[i, 1]
         value = 1.0 if held[i] else mass_factor * area[i]
         panel[at] += value
         panel[at + stride + 1] += value
         panel[at + 2 * stride + 2] += value
     for q in range(len(s.bend_value)):
-        if not held[s.bend_first[q]] and not held[s.bend_second[q]]:
-            at, stride = s.bend_place[q], s.bend_stride[q]
+        if not held[s.bends[q, 0]] and not held[s.bends[q, 1]]:
+            at, stride = s.bends[q, 2], s.bends[q, 3]
             value = bending_factor * s.bend_value[q]
             panel[at] += value
             panel[at + stride + 1] += value
