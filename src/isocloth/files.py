@@ -23,9 +23,7 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
         )
     if target.exists() and not target.is_file():
         # A rename would replace a device or fail late on a folder.
-        raise ValueError(
-            f"cannot write {str(path)!r}: it exists and is not a regular file; give another name"
-        )
+        raise ValueError(f"cannot write {str(path)!r}: it exists and is not a regular file; give another name")
     temporary = target.with_name(f".{target.stem}.{uuid.uuid4().hex[:12]}{target.suffix}")
     try:
         yield temporary

@@ -160,9 +160,7 @@ def test_a_text_ply_is_read_with_either_name_of_its_faces(tmp_path, name):
 
 def test_a_binary_stl_is_read(tmp_path):
     mesh = rectangle(1.0, 1.0, (4, 4), "triangle")
-    record = np.zeros(
-        mesh.n_faces, dtype=[("normal", "<f4", 3), ("points", "<f4", (3, 3)), ("attribute", "<u2")]
-    )
+    record = np.zeros(mesh.n_faces, dtype=[("normal", "<f4", 3), ("points", "<f4", (3, 3)), ("attribute", "<u2")])
     record["points"] = mesh.vertices[mesh.faces]
     path = tmp_path / "binary.stl"
     path.write_bytes(b"solid".ljust(80) + np.uint32(mesh.n_faces).tobytes() + record.tobytes())

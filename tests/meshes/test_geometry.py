@@ -34,9 +34,7 @@ def test_a_twisted_quad_has_the_area_of_its_bilinear_patch():
 
 def test_the_vector_area_of_a_quad_is_that_of_either_split():
     for split in ([[0, 1, 2], [0, 2, 3]], [[0, 1, 3], [1, 2, 3]]):
-        assert vector_areas(SADDLE, QUAD)[0] == pytest.approx(
-            vector_areas(SADDLE, np.array(split)).sum(axis=0)
-        )
+        assert vector_areas(SADDLE, QUAD)[0] == pytest.approx(vector_areas(SADDLE, np.array(split)).sum(axis=0))
 
 
 def test_the_angles_of_a_flat_face_add_up():

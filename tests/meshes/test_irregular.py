@@ -20,9 +20,7 @@ def test_the_default_has_472_nodes_and_no_thin_triangle(seed):
 
 
 @settings(max_examples=25, deadline=None)
-@given(
-    width=st.floats(0.2, 2.0), height=st.floats(0.2, 2.0), nodes=st.integers(4, 120), seed=st.integers(0, 99)
-)
+@given(width=st.floats(0.2, 2.0), height=st.floats(0.2, 2.0), nodes=st.integers(4, 120), seed=st.integers(0, 99))
 def test_any_rectangle_is_filled_with_exactly_the_nodes_asked_for(width, height, nodes, seed):
     mesh = irregular_rectangle(width, height, nodes, seed)
     assert mesh.n_vertices == nodes

@@ -123,9 +123,7 @@ def test_nearest_takes_many_points_and_breaks_ties_downwards():
     assert mesh.nearest(np.zeros((0, 3))).tolist() == []
 
 
-@pytest.mark.parametrize(
-    "point", [[0.0, 0.0], [np.nan, 0.0, 0.0], 1.0, [[[0.0, 0.0, 0.0]]], [0.0, np.inf, 0.0]]
-)
+@pytest.mark.parametrize("point", [[0.0, 0.0], [np.nan, 0.0, 0.0], 1.0, [[[0.0, 0.0, 0.0]]], [0.0, np.inf, 0.0]])
 def test_nearest_refuses_what_is_no_point(point):
     with pytest.raises(ValueError, match="point"):
         rectangle(1.0, 1.0, (2, 2)).nearest(point)
@@ -148,9 +146,7 @@ def test_a_rigid_motion_keeps_areas_lengths_and_corners(turn, shift, element):
     assert again.corners.tolist() == mesh.corners.tolist()
 
 
-@pytest.mark.parametrize(
-    "rotation", [np.eye(2), 2.0 * np.eye(3), np.diag([1.0, 1.0, -1.0]), np.full((3, 3), np.nan)]
-)
+@pytest.mark.parametrize("rotation", [np.eye(2), 2.0 * np.eye(3), np.diag([1.0, 1.0, -1.0]), np.full((3, 3), np.nan)])
 def test_only_rotations_are_accepted_as_rotations(rotation):
     with pytest.raises(ValueError, match="rotation"):
         rectangle(1.0, 1.0, (2, 2)).transformed(rotation)

@@ -16,10 +16,7 @@ def outline(segments):
     sides = zip(CORNERS, np.roll(CORNERS, -1, axis=0), strict=True)
     lengths = np.linalg.norm(np.roll(CORNERS, -1, axis=0) - CORNERS, axis=1)
     return np.concatenate(
-        [
-            resample(np.stack(ends), round(segments * length))[:-1]
-            for ends, length in zip(sides, lengths, strict=True)
-        ]
+        [resample(np.stack(ends), round(segments * length))[:-1] for ends, length in zip(sides, lengths, strict=True)]
     )
 
 

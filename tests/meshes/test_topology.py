@@ -48,9 +48,7 @@ def test_boundary_loops_walk_every_boundary_edge_once():
         for loop in mesh.boundary_loops:
             assert len(set(loop.tolist())) == len(loop)
             assert loop[0] == loop.min()
-            walked.update(
-                frozenset(pair) for pair in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True)
-            )
+            walked.update(frozenset(pair) for pair in zip(loop.tolist(), np.roll(loop, -1).tolist(), strict=True))
         assert walked == Counter(frozenset(e) for e in mesh.boundary_edges.tolist())
 
 

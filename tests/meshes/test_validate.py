@@ -28,9 +28,7 @@ def test_a_vertex_that_is_not_finite_is_named(bad):
     refuses(vertices, TWO, "vertex 2", "finite")
 
 
-@pytest.mark.parametrize(
-    "vertices", [np.zeros((4, 2)), np.zeros(12), np.zeros((2, 3, 3)), [], "abc", [[0, 1, 2], [3]]]
-)
+@pytest.mark.parametrize("vertices", [np.zeros((4, 2)), np.zeros(12), np.zeros((2, 3, 3)), [], "abc", [[0, 1, 2], [3]]])
 def test_vertices_of_a_wrong_shape_are_refused(vertices):
     refuses(vertices, TWO, "(n, 3)")
 
@@ -105,9 +103,7 @@ def test_neighbours_with_opposite_orientation_are_named_and_can_be_repaired():
 
 def test_a_band_with_a_half_twist_cannot_be_oriented():
     angle = 2.0 * np.pi * np.arange(12) / 12.0
-    across = np.stack(
-        [np.cos(angle / 2) * np.cos(angle), np.cos(angle / 2) * np.sin(angle), np.sin(angle / 2)], axis=1
-    )
+    across = np.stack([np.cos(angle / 2) * np.cos(angle), np.cos(angle / 2) * np.sin(angle), np.sin(angle / 2)], axis=1)
     middle = np.stack([np.cos(angle), np.sin(angle), 0.0 * angle], axis=1)
     vertices = np.concatenate([middle - 0.3 * across, middle + 0.3 * across])
     faces = [[i, i + 1, i + 13, i + 12] for i in range(11)] + [[11, 12, 0, 23]]

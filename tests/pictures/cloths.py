@@ -20,9 +20,7 @@ def waving(n: int = 9, frames: int = 11, duration: float = 0.5) -> Trajectory:
     rest, faces = grid(n)
     times = np.linspace(0.0, duration, frames)
     u, v = rest[:, 0], rest[:, 1]
-    positions = [
-        np.stack([0.95 * u, 0.15 * u * np.sin(2 * np.pi * (u - t + 0.2 * v)), v], axis=1) for t in times
-    ]
+    positions = [np.stack([0.95 * u, 0.15 * u * np.sin(2 * np.pi * (u - t + 0.2 * v)), v], axis=1) for t in times]
     reports = {
         "isometry_error": np.r_[np.nan, 1e-7 * (1 + np.arange(frames - 1))],
         "iterations": np.arange(frames),

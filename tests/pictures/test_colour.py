@@ -29,9 +29,7 @@ def test_strain_is_the_mean_over_the_edges_of_a_vertex() -> None:
     strain = vertex_strain(moved, rest, faces)
     for i in range(len(rest)):
         changes = [
-            np.linalg.norm(moved[a] - moved[b]) / np.linalg.norm(rest[a] - rest[b]) - 1
-            for a, b in edges
-            if i in (a, b)
+            np.linalg.norm(moved[a] - moved[b]) / np.linalg.norm(rest[a] - rest[b]) - 1 for a, b in edges if i in (a, b)
         ]
         assert strain[i] == pytest.approx(np.mean(changes))
 
@@ -61,9 +59,7 @@ def test_the_map_is_ordered_and_its_ends_differ_in_hue() -> None:
     assert np.ptp(middle) < 0.08  # nearly grey
 
 
-@pytest.mark.parametrize(
-    ("largest", "limit"), [(0.07, 0.1), (0.2, 0.2), (0.011, 0.02), (3e-7, 5e-7), (0.0, 1e-12)]
-)
+@pytest.mark.parametrize(("largest", "limit"), [(0.07, 0.1), (0.2, 0.2), (0.011, 0.02), (3e-7, 5e-7), (0.0, 1e-12)])
 def test_the_end_of_the_map_is_a_round_number(largest: float, limit: float) -> None:
     assert strain_limit(np.array([-largest] * 5)) == pytest.approx(limit)
 

@@ -37,9 +37,7 @@ def test_front_is_blue_and_back_is_orange() -> None:
 def test_strain_shows_red_when_stretched_and_blue_when_compressed() -> None:
     rest, faces = grid(5)
     for factor, strong, weak in ((1.2, 0, 2), (0.8, 2, 0)):
-        picture = frame(
-            still(factor * rest[:, [0, 2, 1]], rest, faces), 0, width=200, height=150, colour="strain"
-        )
+        picture = frame(still(factor * rest[:, [0, 2, 1]], rest, faces), 0, width=200, height=150, colour="strain")
         assert middle(picture)[strong] > middle(picture)[weak] + 60
 
 
@@ -55,9 +53,7 @@ def test_the_wireframe_darkens_lines_only() -> None:
 def test_frames_by_index_and_by_time_agree() -> None:
     trajectory = waving()
     by_index = frame(trajectory, 4, width=120, height=90)
-    np.testing.assert_array_equal(
-        by_index, frame(trajectory, float(trajectory.times[4]), width=120, height=90)
-    )
+    np.testing.assert_array_equal(by_index, frame(trajectory, float(trajectory.times[4]), width=120, height=90))
     np.testing.assert_array_equal(
         frame(trajectory, -1, width=120, height=90), frame(trajectory, 10, width=120, height=90)
     )
@@ -75,9 +71,7 @@ def test_a_nearer_obstacle_hides_the_cloth() -> None:
     middle_point = upright.mean(axis=0)
     screen = middle_point + 0.5 * (upright - middle_point) - np.array([0, 0.2, 0])
     bare = frame(still(upright, rest, faces), 0, width=200, height=150, wireframe=False)
-    hidden = frame(
-        still(upright, rest, faces), 0, width=200, height=150, wireframe=False, obstacles=[(screen, faces)]
-    )
+    hidden = frame(still(upright, rest, faces), 0, width=200, height=150, wireframe=False, obstacles=[(screen, faces)])
     assert np.ptp(middle(bare)) > 60
     assert np.ptp(middle(hidden)) < 25  # grey
 
@@ -116,12 +110,8 @@ def test_contact_sheet_has_the_size_asked_for(tmp_path: Path) -> None:
         contact_sheet(waving(), count=0)
 
 
-@pytest.mark.parametrize(
-    ("count", "size", "columns"), [(6, (960, 720), 3), (6, (1800, 300), 6), (6, (200, 900), 1)]
-)
-def test_the_cells_of_a_sheet_are_as_large_as_possible(
-    count: int, size: tuple[int, int], columns: int
-) -> None:
+@pytest.mark.parametrize(("count", "size", "columns"), [(6, (960, 720), 3), (6, (1800, 300), 6), (6, (200, 900), 1)])
+def test_the_cells_of_a_sheet_are_as_large_as_possible(count: int, size: tuple[int, int], columns: int) -> None:
     assert best_columns(count, *size) == columns
 
 

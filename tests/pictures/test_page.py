@@ -50,9 +50,7 @@ def test_strain_faces_and_certificates_decode() -> None:
     lines = len(decode(data["inner"], "<u4")) // 2 + len(decode(data["border"], "<u4")) // 2
     assert lines == 2 * 9 * 8  # no diagonals
     assert data["reports"]["isometry_error"][0] is None  # NaN
-    np.testing.assert_allclose(
-        data["reports"]["isometry_error"][1:], trajectory.reports["isometry_error"][1:]
-    )
+    np.testing.assert_allclose(data["reports"]["isometry_error"][1:], trajectory.reports["isometry_error"][1:])
     assert data["reports"]["iterations"] == list(range(11))
     assert data["reports"]["converged"] == [True] * 11
     assert (data["colour"], data["wireframe"]) == ("strain", False)
@@ -62,9 +60,7 @@ def test_the_page_asks_nothing_from_elsewhere(tmp_path: Path) -> None:
     path = tmp_path / "cloth.html"
     render(waving(), path, title="Cloth </script><b> & co")
     text = path.read_text(encoding="utf-8")
-    assert not re.search(
-        r"https?:|//[a-z]+\.[a-z]|\bimport\b|\bfetch\(|@import|url\(", re.sub(r"\s//.*", "", text)
-    )
+    assert not re.search(r"https?:|//[a-z]+\.[a-z]|\bimport\b|\bfetch\(|@import|url\(", re.sub(r"\s//.*", "", text))
     assert not re.search(r"<(link|img|iframe|script[^>]*\bsrc)\b", text)
     assert "@DATA@" not in text
     assert "<title>Cloth &lt;/script&gt;&lt;b&gt; &amp; co</title>" in text
@@ -107,9 +103,7 @@ def test_long_recordings_are_thinned_out() -> None:
 
 def test_large_meshes_keep_the_page_small() -> None:
     rest, faces = grid(120)
-    trajectory = Trajectory(
-        times=np.arange(90.0), positions=np.repeat(rest[None], 90, axis=0), faces=faces, rest=rest
-    )
+    trajectory = Trajectory(times=np.arange(90.0), positions=np.repeat(rest[None], 90, axis=0), faces=faces, rest=rest)
     assert len(page(trajectory)) < 10_000_000
 
 

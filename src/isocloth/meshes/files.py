@@ -67,9 +67,7 @@ def write(path: str | os.PathLike[str], vertices: FloatArray, faces: IntArray) -
     target = Path(path)
     extension = _extension(target)
     if not target.parent.is_dir():
-        raise FileNotFoundError(
-            f"folder {str(target.parent)!r} does not exist; create it before saving a mesh"
-        )
+        raise FileNotFoundError(f"folder {str(target.parent)!r} does not exist; create it before saving a mesh")
     if extension not in KEEPS_QUADS:
         faces = triangulate(faces)
     # The libraries pick the format by the extension, so the temporary name keeps it.
@@ -89,9 +87,7 @@ def write(path: str | os.PathLike[str], vertices: FloatArray, faces: IntArray) -
 def _extension(path: Path) -> str:
     extension = path.suffix.lower()
     if extension not in EXTENSIONS:
-        raise ValueError(
-            f"mesh file {str(path)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}"
-        )
+        raise ValueError(f"mesh file {str(path)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
     return extension
 
 

@@ -46,9 +46,7 @@ def corner_angles(vertices: FloatArray, faces: IntArray) -> FloatArray:
     after = np.roll(p, -1, axis=1) - p
     before = np.roll(p, 1, axis=1) - p
     # atan2 keeps full precision near 0 and pi, where arccos loses half of the digits.
-    return np.arctan2(
-        np.linalg.norm(np.cross(after, before), axis=2), np.einsum("fki,fki->fk", after, before)
-    )
+    return np.arctan2(np.linalg.norm(np.cross(after, before), axis=2), np.einsum("fki,fki->fk", after, before))
 
 
 def node_angles(vertices: FloatArray, faces: IntArray) -> FloatArray:

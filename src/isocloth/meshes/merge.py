@@ -9,9 +9,7 @@ from isocloth.meshes.topology import component_labels
 from isocloth.typing import FloatArray, IntArray
 
 
-def merge_vertices(
-    vertices: FloatArray, faces: IntArray, *, tolerance: float = 1e-9
-) -> tuple[FloatArray, IntArray]:
+def merge_vertices(vertices: FloatArray, faces: IntArray, *, tolerance: float = 1e-9) -> tuple[FloatArray, IntArray]:
     """Join vertices closer than `tolerance` times the bounding-box diagonal.
 
     The first of each group stays in place and the order of the survivors is kept. Vertices (n, 3) in m,

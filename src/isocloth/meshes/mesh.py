@@ -55,9 +55,7 @@ class Mesh:
         chosen = None if corners is None else validate.check_corners(corners, len(points))
         self._fill(points, nodes, chosen, name)
 
-    def _fill(
-        self, vertices: FloatArray, faces: IntArray, corners: IntArray | None, name: str | None
-    ) -> None:
+    def _fill(self, vertices: FloatArray, faces: IntArray, corners: IntArray | None, name: str | None) -> None:
         self.__dict__["vertices"] = _frozen(vertices)
         self.__dict__["faces"] = _frozen(faces)
         self.__dict__["name"] = name
@@ -213,8 +211,7 @@ class Mesh:
         points = validate.as_vertices(vertices)
         if points.shape != self.vertices.shape:
             raise MeshError(
-                f"vertices have shape {points.shape}, expected {self.vertices.shape}: "
-                "one row per node of this mesh"
+                f"vertices have shape {points.shape}, expected {self.vertices.shape}: one row per node of this mesh"
             )
         return _restore(points, self.faces, self.corners, self.name)
 

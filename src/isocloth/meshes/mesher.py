@@ -67,9 +67,7 @@ def smallest_angle(points: FloatArray, triangles: IntArray) -> float:
     """Smallest angle of all triangles, in rad; points (n, 2) or (n, 3)."""
     p = points[triangles]
     after, before = np.roll(p, -1, axis=1) - p, np.roll(p, 1, axis=1) - p
-    cosine = np.einsum("tki,tki->tk", after, before) / (
-        np.linalg.norm(after, axis=2) * np.linalg.norm(before, axis=2)
-    )
+    cosine = np.einsum("tki,tki->tk", after, before) / (np.linalg.norm(after, axis=2) * np.linalg.norm(before, axis=2))
     return float(np.arccos(np.clip(cosine.max(), -1.0, 1.0)))
 
 

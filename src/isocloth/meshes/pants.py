@@ -45,9 +45,7 @@ def shorts(
     triangles = arguments.count("triangles", triangles, least=LEAST_TRIANGLES[element_name])
     seed = arguments.count("seed", seed, least=0)
     if rise >= length:
-        raise ValueError(
-            f"rise is {rise:g} m, expected less than length = {length:g} m to leave room for legs"
-        )
+        raise ValueError(f"rise is {rise:g} m, expected less than length = {length:g} m to leave room for legs")
 
     inner, outer, crotch = 0.5 * gap, 0.5 * gap + hem, length - rise
     t = np.linspace(0.0, 0.5 * np.pi, 65)

@@ -9,9 +9,7 @@ from isocloth.meshes.grid import grid_quads, split_alternately
 from isocloth.meshes.mesh import Element, Mesh
 
 
-def rectangle(
-    width: float, height: float, shape: tuple[int, int] = (20, 20), element: Element = "quad"
-) -> Mesh:
+def rectangle(width: float, height: float, shape: tuple[int, int] = (20, 20), element: Element = "quad") -> Mesh:
     """Rectangle 0 <= x <= width, 0 <= y <= height in the plane z = 0, its normal towards +z.
 
     Parameters

@@ -9,9 +9,7 @@ from isocloth.meshes.grid import grid_quads, split_alternately
 from isocloth.meshes.mesh import Element, Mesh
 
 
-def ring(
-    inner_radius: float, outer_radius: float, shape: tuple[int, int] = (5, 40), element: Element = "quad"
-) -> Mesh:
+def ring(inner_radius: float, outer_radius: float, shape: tuple[int, int] = (5, 40), element: Element = "quad") -> Mesh:
     """Ring between two circles around the origin in the plane z = 0, its normal towards +z.
 
     Parameters

@@ -59,8 +59,7 @@ def tank_top(
         )
     if max(arm_depth, *neck_depths) >= height:
         raise ValueError(
-            f"the openings are {max(arm_depth, *neck_depths):g} m deep, "
-            f"expected less than height = {height:g} m"
+            f"the openings are {max(arm_depth, *neck_depths):g} m deep, expected less than height = {height:g} m"
         )
     if SHOULDER_DROP * strap >= arm_depth:
         raise ValueError(
@@ -81,8 +80,6 @@ def tank_top(
     for lowest in neck_depths:
         neckline = Curve(arc(collar, (0.0, height - lowest), level_at_start=False), seam=False)
         panels.append([hem, *right, neckline, *mirrored([neckline]), *mirrored(right)])
-    vertices, faces = garment(
-        panels[0], panels[1], triangles=triangles, element=element_name, depth=depth, seed=seed
-    )
+    vertices, faces = garment(panels[0], panels[1], triangles=triangles, element=element_name, depth=depth, seed=seed)
     # Its openings are round: no node stands out, even where few nodes make the round edges angular.
     return Mesh(vertices, faces, corners=[], name="tank top")

@@ -43,9 +43,7 @@ def edge_table(faces: IntArray) -> EdgeTable:
     ordered = np.sort(directed, axis=1)
     # One integer per edge: sorting scalars is several times faster than np.unique on rows.
     stride = int(faces.max()) + 1
-    keys, side_edge, counts = np.unique(
-        ordered[:, 0] * stride + ordered[:, 1], return_inverse=True, return_counts=True
-    )
+    keys, side_edge, counts = np.unique(ordered[:, 0] * stride + ordered[:, 1], return_inverse=True, return_counts=True)
     edges = np.stack([keys // stride, keys % stride], axis=1)
     return EdgeTable(edges, side_edge.reshape(-1), directed[:, 0] < directed[:, 1], counts)
 

@@ -35,9 +35,7 @@ def as_vertices(vertices: ArrayLike) -> FloatArray:
         ) from error
     if given.ndim != 2 or given.shape[1] != 3:
         hint = "; append a column of zeros for a flat mesh" if given.ndim == 2 and given.shape[1] == 2 else ""
-        raise MeshError(
-            f"vertices have shape {given.shape}, expected (n, 3): one [x, y, z] row per node{hint}"
-        )
+        raise MeshError(f"vertices have shape {given.shape}, expected (n, 3): one [x, y, z] row per node{hint}")
     bad = np.flatnonzero(~np.isfinite(given).all(axis=1))
     if len(bad):
         raise MeshError(
@@ -58,9 +56,7 @@ def as_faces(faces: ArrayLike, n_vertices: int) -> IntArray:
             "split larger polygons first"
         )
     if given.dtype.kind not in "iuf":
-        raise MeshError(
-            f"faces have dtype {given.dtype}, expected integer node indices; convert them to integers"
-        )
+        raise MeshError(f"faces have dtype {given.dtype}, expected integer node indices; convert them to integers")
     if given.dtype.kind == "f":
         bad = np.flatnonzero(~(given == np.floor(given)).all(axis=1) | ~np.isfinite(given).all(axis=1))
         if len(bad):
@@ -149,14 +145,10 @@ def check_corners(corners: ArrayLike, n_vertices: int) -> IntArray:
     if given.size == 0:
         return np.zeros(0, dtype=np.int64)
     if given.ndim != 1 or given.dtype.kind not in "iu":
-        raise MeshError(
-            f"corners have shape {given.shape} and dtype {given.dtype}, expected a list of node indices"
-        )
+        raise MeshError(f"corners have shape {given.shape} and dtype {given.dtype}, expected a list of node indices")
     bad = np.flatnonzero((given < 0) | (given >= n_vertices))
     if len(bad):
-        raise MeshError(
-            f"corner {given[bad[0]]} is not a node; indices must lie between 0 and {n_vertices - 1}"
-        )
+        raise MeshError(f"corner {given[bad[0]]} is not a node; indices must lie between 0 and {n_vertices - 1}")
     if len(np.unique(given)) != len(given):
         raise MeshError(f"corners {given.tolist()} repeat a node; list each node once")
     return given.astype(np.int64)
@@ -177,17 +169,14 @@ def _face_array(faces: ArrayLike) -> np.ndarray[Any, np.dtype[Any]]:
     try:
         return np.asarray(faces)
     except ValueError as error:
-        raise MeshError(
-            f"faces could not be read as an (m, 3) or (m, 4) array of node indices: {error}"
-        ) from error
+        raise MeshError(f"faces could not be read as an (m, 3) or (m, 4) array of node indices: {error}") from error
 
 
 def _check_used(n_vertices: int, faces: IntArray) -> None:
     unused = np.flatnonzero(np.bincount(faces.reshape(-1), minlength=n_vertices) == 0)
     if len(unused):
         raise MeshError(
-            f"vertex {unused[0]}{_others(unused)} belongs to no face; "
-            "remove the unused vertices and renumber the faces"
+            f"vertex {unused[0]}{_others(unused)} belongs to no face; remove the unused vertices and renumber the faces"
         )
 
 

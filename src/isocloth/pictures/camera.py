@@ -55,9 +55,7 @@ class Camera:
 
 def axes(azimuth: float, elevation: float) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Right, down and ahead of an eye that stands at the given angles (rad) and looks at the origin."""
-    ahead = -np.array(
-        [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
-    )
+    ahead = -np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
     right = np.cross(ahead, UP)
     right /= np.linalg.norm(right)
     return right, np.cross(ahead, right), ahead
@@ -71,9 +69,7 @@ def look_at(eye: FloatArray, target: FloatArray, *, width: int, height: int, vie
         raise ValueError(
             f"a camera at {list(eye)} looks along z to {list(target)}, which leaves no up; move the eye aside"
         )
-    right, down, ahead = axes(
-        float(np.arctan2(offset[1], offset[0])), float(np.arctan2(offset[2], horizontal))
-    )
+    right, down, ahead = axes(float(np.arctan2(offset[1], offset[0])), float(np.arctan2(offset[2], horizontal)))
     focal = 0.5 * min(width, height) / np.tan(0.5 * view_angle)
     return Camera(np.asarray(eye, dtype=np.float64), right, down, ahead, float(focal), width, height)
 

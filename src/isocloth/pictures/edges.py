@@ -36,9 +36,7 @@ def side_kinds(faces: IntArray) -> np.ndarray:
         triangles = faces[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
         # 0-1-2 has the diagonal opposite to its corner 1, and 0-2-3 opposite to its corner 2.
         hidden = np.tile(np.array([[False, True, False], [False, False, True]]), (len(faces), 1))
-    sides = np.sort(
-        np.stack([np.roll(triangles, -1, axis=1), np.roll(triangles, -2, axis=1)], axis=2), axis=2
-    )
+    sides = np.sort(np.stack([np.roll(triangles, -1, axis=1), np.roll(triangles, -2, axis=1)], axis=2), axis=2)
     kinds = np.where(np.isin(sides @ np.array([n, 1]), border), BORDER, INNER)
     return np.where(hidden, HIDDEN, kinds).astype(np.uint8)
 
@@ -62,9 +60,7 @@ class StrainGauge:
         lengths = np.linalg.norm(rest[edges[:, 1]] - rest[edges[:, 0]], axis=-1)
         edges, lengths = edges[lengths > 0], lengths[lengths > 0]
         e = len(edges)
-        touch = sp.csr_array(
-            (np.ones(2 * e), (edges.ravel(), np.repeat(np.arange(e), 2))), shape=(len(rest), e)
-        )
+        touch = sp.csr_array((np.ones(2 * e), (edges.ravel(), np.repeat(np.arange(e), 2))), shape=(len(rest), e))
         count = np.maximum(touch.sum(axis=1), 1.0)
         return cls(edges, lengths, sp.csr_array(sp.diags_array(1.0 / count) @ touch))
 

@@ -61,9 +61,7 @@ def colour_bar(picture: np.ndarray, limit: float) -> np.ndarray:
         y = top + (limit - value) / (2 * limit) * (bottom - top - 1)
         draw.line((left + size, y, left + size + 4, y), fill=FAINT)
         sign = "+" if value > 0 else ""
-        draw.text(
-            (left + size + 8, y), f"{sign}{factor * value:.3g}", font=_font(small), fill=INK, anchor="lm"
-        )
+        draw.text((left + size + 8, y), f"{sign}{factor * value:.3g}", font=_font(small), fill=INK, anchor="lm")
     draw.text((left, top - 0.6 * size), f"strain [{unit}]", font=_font(small), fill=INK, anchor="ls")
     return np.asarray(image)
 

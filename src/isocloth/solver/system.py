@@ -27,9 +27,8 @@ class Assembly(NamedTuple):
     """Where every contribution goes in the factor's panel; what is read together lies together."""
 
     pair_ptr: IntArray  # row -> its slice of the pairs of its nodes
-    pairs: IntArray  # (q, 4): slots in the row of the node eliminated first and of the second; place, stride of the block
-        IntArray  # (q, 4): slots in the row of the nodes eliminated first and second; place and stride of their block
-    )
+    # (q, 4): slots in the row of the nodes eliminated first and second; place and stride of their block
+    pairs: IntArray
     stiffness: FloatArray  # (q, 3): entries of S for a positive and a negative multiplier, and of T
     weight: FloatArray  # (r,)
     kept: IntArray  # (r, 2): index of the row's multiplier among the scalars, or -1; place of its diagonal entry
