@@ -5,7 +5,8 @@ import scipy.sparse.linalg as sla
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isocloth.solver.cholesky import SparseCholesky, back_substitute, factorise, solve_in_place
+from isocloth.solver.cholesky import back_substitute, factorise, solve_in_place
+from isocloth.solver.fronts import SparseCholesky
 from isocloth.solver.ordering import dissect
 
 

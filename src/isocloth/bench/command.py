@@ -10,8 +10,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from threadpoolctl import threadpool_limits
-
 from isocloth.bench import peer, tables
 from isocloth.bench.accuracy import free_swing, swing_kept
 from isocloth.bench.machine import machine
@@ -38,23 +36,22 @@ def main(argv: Sequence[str] | None = None) -> int:
         with_peer = False
     results: dict[str, Any] = {"machine": machine(), "options": {k: v for k, v in vars(args).items() if k != "json"}}
     _print(tables.machine_text(results["machine"]))
-    with threadpool_limits(limits=1):
-        simulation(5).step()  # compiles, or loads what is compiled, before any clock runs
-        races = [_race(nodes, args, with_peer) for nodes in args.sizes]
-        _print(tables.speed_text(races), tables.steps_text(races), tables.quality_text(races))
-        _say("phases")
-        parts = [phases(nodes, steps=_phase_steps(nodes, quick)) for nodes in args.sizes]
-        _print(tables.phases_text(parts))
-        _say("start of a fresh process")
-        start = startup(1 if quick else 3)
-        _print(tables.startup_text(start, races))
-        small = min(args.sizes)
-        _say("swing kept")
-        kept = swing_kept(small, args.seconds, limit_timestep=TIMESTEP / (2 if quick else 8))
-        _print(tables.kept_text(kept))
-        _say("energy of a free swing")
-        free = free_swing(small, 1.0 if quick else 10.0, small_timestep=TIMESTEP / (2 if quick else 8))
-        _print(tables.free_text(free, small))
+    simulation(5).step()  # compiles, or loads what is compiled, before any clock runs
+    races = [_race(nodes, args, with_peer) for nodes in args.sizes]
+    _print(tables.speed_text(races), tables.steps_text(races), tables.quality_text(races))
+    _say("phases")
+    parts = [phases(nodes, steps=_phase_steps(nodes, quick)) for nodes in args.sizes]
+    _print(tables.phases_text(parts))
+    _say("start of a fresh process")
+    start = startup(1 if quick else 3)
+    _print(tables.startup_text(start, races))
+    small = min(args.sizes)
+    _say("swing kept")
+    kept = swing_kept(small, args.seconds, limit_timestep=TIMESTEP / (2 if quick else 8))
+    _print(tables.kept_text(kept))
+    _say("energy of a free swing")
+    free = free_swing(small, 1.0 if quick else 10.0, small_timestep=TIMESTEP / (2 if quick else 8))
+    _print(tables.free_text(free, small))
     results["races"] = [asdict(r) for r in races]
     results["phases"] = [asdict(p) for p in parts]
     if len(parts) > 1:

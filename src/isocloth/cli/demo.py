@@ -12,6 +12,7 @@ from isocloth.cli.render import progress
 from isocloth.cli.run import simulate
 from isocloth.cli.stopwatch import Stopwatch
 from isocloth.cli.summary import summary
+from isocloth.files import atomic_path
 from isocloth.scenes import load_scene, shipped_scenes
 
 #: pixels of the films; the picture of six instants is larger
@@ -47,7 +48,8 @@ def demo(options: argparse.Namespace) -> int:
         made.append(path)
     made.append(folder / "summary.txt")
     text = summary(trajectory, clock, scene, *made)
-    made[-1].write_text(text + "\n", encoding="utf-8")
+    with atomic_path(made[-1]) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8")
     print(text)
     return 0
 

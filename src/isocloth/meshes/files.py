@@ -7,7 +7,6 @@ import io
 import logging
 import os
 import re
-import secrets
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.errors import MeshError
+from isocloth.files import atomic_path
 from isocloth.meshes.geometry import triangulate
 from isocloth.meshes.merge import merge_vertices
 from isocloth.typing import FloatArray, IntArray
@@ -70,18 +70,11 @@ def write(path: str | os.PathLike[str], vertices: FloatArray, faces: IntArray) -
         raise FileNotFoundError(f"folder {str(target.parent)!r} does not exist; create it before saving a mesh")
     if extension not in KEEPS_QUADS:
         faces = triangulate(faces)
-    # The libraries pick the format by the extension, so the temporary name keeps it.
-    temporary = target.with_name(f".{target.stem}-{secrets.token_hex(8)}{extension}")
-    try:
-        with _silence():
-            if extension in (".gltf", ".glb"):
-                _write_gltf(temporary, extension, vertices, faces)
-            else:
-                _write_meshio(temporary, extension, vertices, faces)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+    with atomic_path(target) as temporary, _silence():
+        if extension in (".gltf", ".glb"):
+            _write_gltf(temporary, extension, vertices, faces)
+        else:
+            _write_meshio(temporary, extension, vertices, faces)
 
 
 def _extension(path: Path) -> str:

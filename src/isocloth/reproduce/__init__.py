@@ -59,14 +59,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         "-o", "--out", type=Path, metavar="folder", help="write plots, CSV files and finished runs here"
     )
     given = parser.parse_args(argv)
+    names = [name.replace("-", "_") for name in given.names]
+    unknown = [name for name in names if name not in (*CHECKS, "all")]
+    if unknown:
+        parser.error(f"check {unknown[0]!r} is unknown; choose all or any of {', '.join(CHECKS)}")
     if given.list or not given.names:
         for name in CHECKS:
             print(f"{name:12s} {importlib.import_module(f'isocloth.reproduce.{name}').TITLE}")
         return 0
-    names = list(CHECKS) if "all" in given.names else [name.replace("-", "_") for name in given.names]
-    unknown = [name for name in names if name not in CHECKS]
-    if unknown:
-        parser.error(f"check {unknown[0]!r} is unknown; choose all or any of {', '.join(CHECKS)}")
+    names = list(CHECKS) if "all" in names else names
     results = []
     for name in names:
         result = check(name, quick=given.quick, out=given.out, say=_progress)

@@ -75,7 +75,7 @@ def prescribe(start: FloatArray, nodes: IntArray, target: FloatArray, now: Float
 
 
 def _as_path(path: Any, count: int, now: float) -> Path | None:
-    """A callable of time from a callable, a constant (k, 3), or a pair (times (T,), positions (T, k, 3))."""
+    """A callable of time from a callable or a pair (times (T,), positions (T, k, 3)); None stays None."""
     if path is None:
         return None
     if callable(path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -103,8 +104,7 @@ class Simulation:
 
     @positions.setter
     def positions(self, value: ArrayLike) -> None:
-        self._state.positions = self._nodal("positions", value)
-        self._state.previous_timestep = 0.0
+        self._state = replace(self._state, positions=self._nodal("positions", value), previous_timestep=0.0)
 
     @property
     def velocities(self) -> FloatArray:
@@ -113,8 +113,7 @@ class Simulation:
 
     @velocities.setter
     def velocities(self, value: ArrayLike) -> None:
-        self._state.velocities = self._nodal("velocities", value)
-        self._state.previous_timestep = 0.0
+        self._state = replace(self._state, velocities=self._nodal("velocities", value), previous_timestep=0.0)
 
     @property
     def time(self) -> float:
@@ -218,19 +217,24 @@ class Simulation:
 
     def step(self) -> Report:
         """Advance by one time step and return its certificate."""
-        outcome, iterations, substeps, worst = self._advance(self.timestep, 0)
+        parts: list[Outcome] = []
+        iterations = self._advance(self.timestep, 0, parts)
         for grasp in self._grasps:
-            grasp._reactions = outcome.reactions
-        problem = self._diagnose(worst, outcome)
+            grasp._reactions = parts[-1].reactions
+        error = max(part.isometry_error for part in parts)
+        gap, residual = max(part.strain_gap for part in parts), max(part.force_residual for part in parts)
+        problem = self._diagnose(all(part.converged for part in parts), error, gap, residual)
         positions, rest = self._state.positions, self.rest
         return Report(
-            time=self.time, iterations=iterations, isometry_error=outcome.isometry_error, converged=not problem,
-            substeps=substeps, strain_gap=worst.strain_gap, force_residual=worst.force_residual, problem=problem,
-            _measure=lambda: _measures(rest, positions),
+            time=self.time, iterations=iterations, isometry_error=error, converged=not problem, substeps=len(parts),
+            strain_gap=gap, force_residual=residual, problem=problem, _measure=lambda: _measures(rest, positions),
         )  # fmt: skip
 
-    def _advance(self, timestep: float, depth: int) -> tuple[Outcome, int, int, Outcome]:
-        """One (sub)step; if it does not converge, two of half the length. Returns (last, iterations, parts, worst)."""
+    def _advance(self, timestep: float, depth: int, parts: list[Outcome]) -> int:
+        """One (sub)step; if it does not converge, two of half the length.
+
+        What was accepted is appended to `parts`; returns the factorisations spent, failed attempts included.
+        """
         state = self._state
         # after a grasp or a release forces jump, and the step before would be extrapolated into a wrong velocity
         same = self._held is state.held or np.array_equal(self._held, state.held)
@@ -250,10 +254,8 @@ class Simulation:
                 step, base = step_problem(self.problem, scheme, past, start, self._held)
                 outcome = self.solver.solve(step, state.multipliers, first=True)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
-            _, spent1, parts1, worst1 = self._advance(timestep / 2, depth + 1)
-            last, spent2, parts2, worst2 = self._advance(timestep / 2, depth + 1)
-            worst = worst2 if worst1.converged else worst1
-            return last, outcome.iterations + spent1 + spent2, parts1 + parts2, worst
+            spent = self._advance(timestep / 2, depth + 1, parts)
+            return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts)
         if not outcome.converged and not np.isfinite(outcome.positions).all():
             raise ConvergenceError(
                 f"the step from t = {self.time:.6g} s has no finite solution even when cut into {2**depth} parts; use "
@@ -271,7 +273,8 @@ class Simulation:
             steps=state.steps + 1,
         )
         self._learned = True
-        return outcome, outcome.iterations, 1, outcome
+        parts.append(outcome)
+        return outcome.iterations
 
     def _refuse(self, grasp: Grasp, index: int, target: FloatArray) -> None:
         """Say why a prescribed position cannot be; nothing has been changed yet."""
@@ -284,8 +287,9 @@ class Simulation:
             "long; move it in smaller steps"
         )
 
-    def _diagnose(self, worst: Outcome, last: Outcome) -> str:
-        if max(worst.isometry_error, last.isometry_error) > INFEASIBLE and self._held.any():
+    def _diagnose(self, converged: bool, error: float, gap: float, residual: float) -> str:
+        """Empty, or what is wrong with a step and what to do."""
+        if error > INFEASIBLE and self._held.any():
             rows = self.problem.rows
             strain = rows.values(self._state.positions)[rows.enforced] / 2
             if strain.max() >= -strain.min():
@@ -298,10 +302,10 @@ class Simulation:
                 "together and it has not buckled yet (a perfectly flat sheet does not know where to); start from a "
                 "slightly curved one, or move more slowly"
             )
-        if not worst.converged:
+        if not converged:
             return (
-                f"the solver stopped with strain gap {worst.strain_gap:.1e} and force residual "
-                f"{worst.force_residual:.1e} m/s^2; use a smaller timestep or gentler paths"
+                f"the solver stopped with strain gap {gap:.1e} and force residual {residual:.1e} m/s^2; use a smaller "
+                "timestep or gentler paths"
             )
         return ""
 

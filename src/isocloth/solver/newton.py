@@ -19,7 +19,8 @@ import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem, Sparse, StepProblem
-from isocloth.solver.cholesky import Fronts, back_substitute, factorise
+from isocloth.solver.cholesky import back_substitute, factorise
+from isocloth.solver.fronts import Fronts
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.system import Assembly, NewtonSystem, assemble
 from isocloth.terms.rows import RowArrays, add_forces, evaluate

@@ -15,7 +15,8 @@ import scipy.sparse as sp
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
-from isocloth.solver.cholesky import Fronts, SparseCholesky, back_substitute, factorise
+from isocloth.solver.cholesky import back_substitute, factorise
+from isocloth.solver.fronts import Fronts, SparseCholesky
 from isocloth.solver.newton import Newton, NewtonOptions
 from isocloth.solver.outcome import Outcome
 from isocloth.terms.rows import RowArrays, add_forces, evaluate, select

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem
-from isocloth.solver.cholesky import Fronts, SparseCholesky
+from isocloth.solver.fronts import Fronts, SparseCholesky
 from isocloth.terms.rows import RowArrays, Rows
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
