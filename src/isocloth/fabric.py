@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 
 from isocloth.errors import FabricError
 
-#: membrane stiffness per density that `membrane=None` stands for, (m/s)^2: the cloth then stretches by less than
-#: 0.1 % when it swings under its own weight, whatever its density
+#: membrane stiffness per density that `membrane=None` stands for, (m/s)^2: a cloth of up to a metre or so stretches by
+#: less than 0.1 % when it swings under its own weight, whatever its density (strain grows with size and gravity)
 MEMBRANE_PER_DENSITY = 3e5
 
 

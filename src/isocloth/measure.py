@@ -40,12 +40,13 @@ def areas(mesh: Mesh, positions: ArrayLike) -> FloatArray:
     """Area of every element (..., m) in m^2 at positions (..., n, 3); quads as bilinear patches."""
     points = _frames(mesh, positions)
     rule = gauss(mesh.faces.shape[1])
-    return np.stack([area_elements(frame[mesh.faces], rule).sum(axis=1) for frame in points])
+    found = np.stack([area_elements(frame[mesh.faces], rule).sum(axis=1) for frame in points])
+    return found[0] if np.ndim(positions) == 2 else found
 
 
 def area_errors(mesh: Mesh, positions: ArrayLike) -> AreaErrors:
     """Total, mean element and dispersion error of positions (n, 3) or (T, n, 3) against the mesh's rest shape."""
-    now, rest = areas(mesh, positions), areas(mesh, mesh.vertices)[0]
+    now, rest = np.atleast_2d(areas(mesh, positions)), areas(mesh, mesh.vertices)
     total = np.abs(now.sum(axis=1) - rest.sum()) / rest.sum()
     each = np.abs(now - rest) / rest
     mean = each.mean(axis=1)

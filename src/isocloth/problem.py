@@ -72,8 +72,10 @@ def build(
 ) -> Problem:
     """Discretise a cloth: masses, bending matrix, rows of isometry and, if the fabric can shear, of shear."""
     area = lumped_areas(mesh.vertices, mesh.faces)
-    rows = isometry(mesh, fabric.membrane_stiffness, discretisation, shear=fabric.shear is None)
-    if fabric.shear is not None:
+    if fabric.shear is None:
+        rows = isometry(mesh, fabric.membrane_stiffness, discretisation)
+    else:
+        rows = isometry(mesh, fabric.membrane_stiffness, discretisation, shear=False, softest=fabric.shear)
         rows = stack(rows, shear(mesh, fabric.shear, discretisation))
     if fabric.bending > 0.0 or fabric.bending_damping > 0.0:
         stiffness = bending(mesh, bending_model)

@@ -12,6 +12,7 @@ MESHES = {
     "cut triangles": ic.meshes.rectangle(1.0, 1.0, shape=(13, 13), element="triangle"),
     "irregular": ic.meshes.irregular_rectangle(1.0, 1.0, nodes=200, seed=3),
     "ring": ic.meshes.ring(0.09, 0.15, shape=(5, 32)),
+    "one quad": ic.meshes.rectangle(1.0, 1.3, shape=(2, 2)),
     "strip one wide": ic.meshes.rectangle(1.0, 0.1, shape=(11, 2)),
     "triangle strip one wide": ic.meshes.rectangle(1.0, 0.1, shape=(11, 2), element="triangle"),
 }
@@ -34,6 +35,13 @@ def test_only_affine_maps_cost_nothing(name):
     # constants, x and y; a zigzag with no energy would be a fourth
     assert np.abs(values[:3]).max() < 1e-9 * values[-1]
     assert values[3] > 1e-7 * values[-1]
+
+
+@pytest.mark.parametrize("shape", [(2, 2), (3, 3), (5, 4), (9, 9), (2, 20)])
+def test_a_twist_has_its_energy_on_every_grid_to_the_corners(shape):
+    mesh = ic.meshes.rectangle(1.0, 1.3, shape=shape)
+    z = mesh.vertices[:, 0] * mesh.vertices[:, 1]  # z_xy = 1
+    assert z @ (bending(mesh) @ z) == pytest.approx(2 * mesh.area, rel=1e-9)
 
 
 def rolled(v, angle):

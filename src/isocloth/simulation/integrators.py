@@ -19,7 +19,8 @@ def euler(timestep: float, previous_timestep: float) -> Scheme:
 
 def bdf2(timestep: float, previous_timestep: float) -> Scheme:
     """Second-order backward differences: v = (3y - 4x + x_prev)/(2 dt) for equal steps."""
-    if previous_timestep <= 0.0:
+    # growing steps faster than by 1 + sqrt(2) makes the scheme unstable (after substeps, say)
+    if previous_timestep <= 0.0 or timestep > 2.4 * previous_timestep:
         return euler(timestep, previous_timestep)
     ratio = timestep / previous_timestep
     total = 1.0 + 2.0 * ratio

@@ -241,11 +241,3 @@ def back_substitute(f: Fronts, x: FloatArray) -> None:
             w[k], w[k + 1], w[k + 2], w[k + 3] = x0, x1, x2, x3
         for i in range(p):
             x[index[i]] = w[i]
-
-
-@kernel
-def solve_in_place(f: Fronts, x: FloatArray) -> None:
-    """Overwrite x (scalars,) by the solution, with the factor at hand."""
-    for front in range(len(f.size)):
-        _forward(f, front, x)
-    back_substitute(f, x)

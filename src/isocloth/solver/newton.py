@@ -42,6 +42,13 @@ class NewtonOptions:
     force_floor: float = 0.05
     max_iterations: int = 25
 
+    def __post_init__(self) -> None:
+        if not (self.strain_gap > 0 and self.force >= 0 and self.force_floor > 0 and self.max_iterations >= 2):
+            raise ValueError(f"{self}: expected positive tolerances and at least 2 iterations")
+
+
+ONE_STEP = NewtonOptions(strain_gap=np.inf, force_floor=np.inf)
+"""Accept the first step, whatever it leaves: one linearisation."""
 
 TIGHT = NewtonOptions(strain_gap=1e-9, force=0.0, force_floor=1e-7, max_iterations=60)
 """Converge to rounding: for convergence studies."""
@@ -110,12 +117,13 @@ def _newton(
     """Overwrite y (the start, then the solution) and lam; return (factorisations, converged, error, gap, residual)."""
     n = len(cloth.area)
     x = work.solution
+    work.slope[:] = 0.0
     energy = _potential(cloth, step, work, y)
     work.slope[:] = work.force
     back_energy = back_descent = 0.0
     waiting = -1  # full steps taken since the watchdog's mark; -1: no mark
     converged = False
-    gap = ra = 0.0
+    gap = ra = np.inf
     iterations = 0
     close = 1e-3  # gap below which the true second derivative is tried
     while iterations < max_iterations:

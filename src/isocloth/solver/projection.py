@@ -17,9 +17,9 @@ from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
 from isocloth.solver.cholesky import back_substitute, factorise
 from isocloth.solver.fronts import Fronts, SparseCholesky
-from isocloth.solver.newton import Newton, NewtonOptions
+from isocloth.solver.newton import ONE_STEP, Newton
 from isocloth.solver.outcome import Outcome
-from isocloth.terms.rows import RowArrays, add_forces, evaluate, select
+from isocloth.terms.rows import RowArrays, evaluate, select
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
@@ -31,6 +31,10 @@ class ProjectionOptions:
     tolerance: float = 1e-3
     max_iterations: int = 50
     regularisation: float = 1e-9
+
+    def __post_init__(self) -> None:
+        if not (self.tolerance > 0 and self.max_iterations >= 1 and self.regularisation >= 0):
+            raise ValueError(f"{self}: expected a positive tolerance and at least 1 iteration")
 
 
 class Products(NamedTuple):
@@ -56,7 +60,7 @@ class Projection:
         # what is not a constraint is linearised once, which is one Newton step on the rest of the potential
         self._free = None
         if len(soft.rows) or problem.stiffness.nnz:
-            self._free = Newton(soft, NewtonOptions(max_iterations=1))
+            self._free = Newton(soft, ONE_STEP)
         self.factor, self._products = _analyse(problem, self._rows.arrays)
         self._values = np.zeros(len(self._rows))
         self._jacobian = np.zeros((len(self._rows.nodes), 3))
@@ -66,16 +70,16 @@ class Projection:
         lam = multipliers.copy()
         if self._free is None:
             y = np.where(step.held[:, None], step.start, step.load / (step.mass_factor * self._area)[:, None])
-            load = step.mass_factor * self._area[:, None] * y
+            reactions = step.mass_factor * self._area[:, None] * y - step.load
         else:
             soft = self._free.solve(step, np.zeros(int((~self._mask).sum())), first=False)
             y, lam[~self._mask] = soft.positions.copy(), soft.multipliers
-            load = step.mass_factor * self._area[:, None] * y - soft.reactions
-        tension, reactions = np.zeros(len(self._rows)), np.empty_like(y)
+            reactions = soft.reactions
+        tension = np.zeros(len(self._rows))
         o = self.options
         iterations, error, residual = _project(
             self._rows.arrays, self._products, self.factor.fronts, self._values, self._jacobian, self._area,
-            self._density, step.mass_factor, load, step.held, o.tolerance, o.max_iterations, o.regularisation, y,
+            self._density, step.mass_factor, step.held, o.tolerance, o.max_iterations, o.regularisation, y,
             tension, reactions,
         )  # fmt: skip
         lam[self._mask] = tension
@@ -110,10 +114,14 @@ def _analyse(problem: Problem, rows: RowArrays) -> tuple[SparseCholesky, Product
 @kernel
 def _project(
     rows: RowArrays, products: Products, f: Fronts, values: FloatArray, jacobian: FloatArray, area: FloatArray,
-    density: float, mass_factor: float, load: FloatArray, held: BoolArray, tolerance: float, max_iterations: int,
+    density: float, mass_factor: float, held: BoolArray, tolerance: float, max_iterations: int,
     regularisation: float, y: FloatArray, tension: FloatArray, reactions: FloatArray,
 ) -> tuple[int, float, float]:  # fmt: skip
-    """Overwrite y by its projection; returns (projections, metric error, force residual)."""
+    """Overwrite y by its projection; returns (projections, metric error, force residual).
+
+    Each projection adds its own force J^T mu and what it takes to move the mass to the reactions: near a flat state the
+    multipliers are huge and cancel only with the jacobian they were found with.
+    """
     iterations = 0
     r = len(values)
     mu = np.zeros(r)
@@ -142,16 +150,15 @@ def _project(
         for k in range(r):
             for a in range(rows.ptr[k], rows.ptr[k + 1]):
                 node = rows.nodes[a]
-                if not held[node]:
-                    scale = mu[k] / (mass_factor * area[node])
-                    for d in range(3):
-                        y[node, d] -= scale * jacobian[a, d]
+                for d in range(3):
+                    force = mu[k] * jacobian[a, d]
+                    if held[node]:
+                        reactions[node, d] += force
+                    else:
+                        # the force and the inertia of the displacement it causes cancel
+                        y[node, d] -= force / (mass_factor * area[node])
         iterations += 1
     total, residual = 0.0, 0.0
-    for i in range(len(area)):
-        for d in range(3):
-            reactions[i, d] = mass_factor * area[i] * y[i, d] - load[i, d]
-    add_forces(rows, jacobian, tension, reactions)
     for i in range(len(area)):
         if not held[i]:
             m = density * area[i]

@@ -36,7 +36,7 @@ _WIDER = 1.5
 
 
 def bending(mesh: Mesh, model: str = "hessian") -> sp.csr_matrix:
-    """K (n, n) in 1/m^2 ... so that kappa (N m) times phi^T K phi / 2 is an energy in joule."""
+    """K (n, n) in 1/m^2: kappa (N m) times phi^T K phi / 2 is an energy in joule."""
     if model == "hessian":
         return _hessian_matrix(mesh)
     if model in ("laplacian", "interior"):
@@ -100,8 +100,10 @@ def _frames(mesh: Mesh) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Tangent vectors and normal of every node; on the border the first one runs along it."""
     normals = node_normals(mesh.vertices, mesh.faces)
     first, _ = node_directions(mesh.vertices, mesh.faces)
+    edge = first[mesh.corners]
     for loop in mesh.boundary_loops:
         first[loop] = mesh.vertices[np.roll(loop, -1)] - mesh.vertices[np.roll(loop, 1)]
+    first[mesh.corners] = edge  # the chord across a corner runs along neither of its sides
     first -= np.sum(first * normals, axis=1, keepdims=True) * normals
     first /= np.linalg.norm(first, axis=1, keepdims=True)
     return first, np.cross(normals, first), normals
@@ -131,17 +133,22 @@ def _fit(
     flat = np.hypot(x, y)
     reach = np.sqrt(flat**2 + (offset @ normal) ** 2)
     stretch = reach / np.where(flat > 0, flat, 1.0)
-    h = reach.mean()
-    x, y, r = x * stretch / h, y * stretch / h, reach / h
-    weight = 1.0 / r**3  # near nodes count more: on a grid the straight neighbours, not the diagonal ones
+    x, y = x * stretch, y * stretch
+    # in units of the ring's own extent along either axis: long thin elements are then like any other
+    hx, hy = np.sqrt(np.mean(x**2)), np.sqrt(np.mean(y**2))
+    hx, hy = max(hx, 1e-3 * hy), max(hy, 1e-3 * hx)
+    x, y = x / hx, y / hy
+    weight = (
+        1.0 / np.hypot(x, y) ** 3
+    )  # near nodes count more: on a grid the straight neighbours, not the diagonal ones
     affine, _ = np.linalg.qr(weight[:, None] * np.stack([x, y], axis=1))
     # sqrt(2) makes the singular values of xx, xy, yy comparable whatever the direction of the frame
     quadratic = weight[:, None] * np.stack([0.5 * x * x, x * y / np.sqrt(2.0), 0.5 * y * y], axis=1)
     quadratic -= affine @ (affine.T @ quadratic)
     u, s, vt = np.linalg.svd(quadratic, full_matrices=False)
     shown = s > _RESOLVED * max(s[0], 0.25)
-    second = (vt.T[:, shown] / s[shown]) @ (u.T[shown] * weight) / h**2  # (3, p)
-    second[1] /= np.sqrt(2.0)
+    second = (vt.T[:, shown] / s[shown]) @ (u.T[shown] * weight)  # (3, p)
+    second /= np.array([hx * hx, np.sqrt(2.0) * hx * hy, hy * hy])[:, None]
     nodes = np.concatenate([ring, [k]])
     return nodes, np.concatenate([second, -second.sum(axis=1, keepdims=True)], axis=1), int(shown.sum())
 

@@ -35,13 +35,31 @@ def element_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:
 
 
 def node_directions(vertices: FloatArray, faces: IntArray) -> tuple[FloatArray, FloatArray]:
-    """Orthonormal tangent vectors (n, 3), (n, 3) at every node; the first follows one edge of an element there."""
+    """Orthonormal tangent vectors (n, 3), (n, 3) at every node: warp and weft.
+
+    The warp of a mesh is the coordinate axis that lies best in its surface. On triangles it is projected into every
+    tangent plane; on quads, whose edges are the threads, the edge closest to it is taken (F is then the angle of the
+    net).
+    """
     normals = node_normals(vertices, faces)
+    axis = np.eye(3)[np.argmin(np.round(np.mean(np.abs(normals), axis=0), 6))]
+    first = np.broadcast_to(axis, vertices.shape).copy()
     m = faces.shape[1]
-    first = np.zeros_like(vertices)
-    # the last write wins: any edge will do, but on quads it must be an edge so that F is the angle of the net
+    best = np.full(len(vertices), -1.0)
+    if m == 3:
+        best[:] = np.linalg.norm(np.cross(normals, axis), axis=1)
+        best[best < 0.1] = -1.0  # the surface turns its normal towards the axis here: any edge will do
+    pending = best < 0.0
     for k in range(m):
-        first[faces[:, k]] = vertices[faces[:, (k + 1) % m]] - vertices[faces[:, k]]
+        for step in (1, m - 1):
+            nodes = faces[:, k]
+            edge = vertices[faces[:, (k + step) % m]] - vertices[nodes]
+            edge -= np.sum(edge * normals[nodes], axis=1, keepdims=True) * normals[nodes]
+            edge /= np.linalg.norm(edge, axis=1, keepdims=True)
+            along = edge @ axis
+            better = pending[nodes] & (np.abs(along) > best[nodes] + 1e-9)
+            first[nodes[better]] = edge[better] * np.where(along[better] < 0, -1.0, 1.0)[:, None]
+            best[nodes[better]] = np.abs(along[better])
     first -= np.sum(first * normals, axis=1, keepdims=True) * normals
     first /= np.linalg.norm(first, axis=1, keepdims=True)
     return first, np.cross(normals, first)

@@ -33,7 +33,9 @@ SHEAR_RATIO = 0.3
 STABILISER = 0.005
 
 
-def isometry(mesh: Mesh, stiffness: float, discretisation: str | None = None, *, shear: bool = True) -> Rows:
+def isometry(
+    mesh: Mesh, stiffness: float, discretisation: str | None = None, *, shear: bool = True, softest: float = np.inf
+) -> Rows:
     """All rows of a discretisation, weighted by stiffness (J/m^2) times the area each one stands for.
 
     Args:
@@ -41,6 +43,7 @@ def isometry(mesh: Mesh, stiffness: float, discretisation: str | None = None, *,
         stiffness: k of the energy k C^2 / 2 per area; C is about twice the strain, so E h = 4 k.
         discretisation: "net", "nodal" or "stabilised"; None chooses by element.
         shear: whether F is enforced (else shearing is left to an energy).
+        softest: stiffness that the stabiliser must not exceed, J/m^2; its edges run in all directions and resist shear.
     """
     if discretisation is None:
         discretisation = "net" if mesh.element == "quad" else "stabilised"
@@ -64,11 +67,12 @@ def isometry(mesh: Mesh, stiffness: float, discretisation: str | None = None, *,
         _weighted(nodal_metric(mesh, "F", sheared), stiffness * share[sheared]),
         _weighted(edges(mesh, mesh.boundary_edges), stiffness * _edge_share(mesh, mesh.boundary_edges, share)),
     ]
-    if discretisation == "stabilised":
+    if discretisation == "stabilised" and softest > 0.0:
         within = mesh.edge_faces[:, 1] >= 0
         soft = edges(mesh, mesh.edges[within])
         soft = replace(soft, enforced=np.zeros(len(soft), dtype=bool))
-        parts.append(_weighted(soft, STABILISER * stiffness * _edge_share(mesh, mesh.edges[within], share)))
+        least = min(STABILISER * stiffness, softest)
+        parts.append(_weighted(soft, least * _edge_share(mesh, mesh.edges[within], share)))
     return stack(*parts)
 
 
@@ -103,7 +107,7 @@ def net_angles(mesh: Mesh, nodes: IntArray) -> Rows:
     the edges of the node, S = (+-T + D) / 2 with D diagonally dominant over them: equal to T's positive part for smooth
     displacements, and it couples only nodes of one element.
     """
-    rule = corners(4)
+    rule = corners()
     area = area_elements(mesh.vertices[mesh.faces], rule)
     weight = np.einsum("eq,qk->ekq", area, rule.values)
     rows = _metric(mesh, "F", nodes, weight, physical_gradients(mesh.vertices, mesh.faces, rule))
