@@ -22,7 +22,7 @@ from isocloth.compiled import kernel
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.terms.aerodynamics import weight
-from isocloth.terms.bending import bending
+from isocloth.terms.bending import MODELS, bending
 from isocloth.terms.damping import damping_coefficients
 from isocloth.terms.isometry import isometry
 from isocloth.terms.mass import lumped_areas
@@ -71,6 +71,8 @@ def build(
     bending_model: str = "hessian",
 ) -> Problem:
     """Discretise a cloth: masses, bending matrix, rows of isometry and, if the fabric can shear, of shear."""
+    if bending_model not in MODELS:
+        raise ValueError(f"bending model {bending_model!r} is unknown; choose one of {', '.join(MODELS)}")
     area = lumped_areas(mesh.vertices, mesh.faces)
     if fabric.shear is None:
         rows = isometry(mesh, fabric.membrane_stiffness, discretisation)

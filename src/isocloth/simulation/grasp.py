@@ -24,7 +24,7 @@ class Grasp:
         self._simulation = simulation
         self.nodes = nodes
         self._target = start.copy()
-        self._path = _as_path(path, len(nodes), simulation.time)
+        self.path = _as_path(path, len(nodes), simulation.time)
         self._reactions: FloatArray | None = None  # of all nodes, set by each step
         self.active = True
 
@@ -40,11 +40,16 @@ class Grasp:
 
     def move_to(self, positions: ArrayLike) -> None:
         """Send the nodes to positions (k, 3) m (or (3,) for a single node) at the end of the next step."""
-        if self._path is not None:
+        if self.path is not None:
             raise ValueError("this grasp follows a path; move_to() is for grasps made with path=None")
         if not self.active:
             raise ValueError("this grasp was released; make a new one with sim.grasp(nodes)")
         self._target = _positions(positions, len(self.nodes), "move_to")
+
+    def stay(self, positions: FloatArray) -> None:
+        """Without a path: hold the nodes where they are in positions (n, 3)."""
+        if self.path is None:
+            self._target = positions[self.nodes].copy()
 
     def release(self) -> None:
         """Let the nodes go; they keep their velocity."""
@@ -52,12 +57,12 @@ class Grasp:
 
     def position(self, time: float) -> FloatArray:
         """Prescribed positions (k, 3) m at a time in s."""
-        if self._path is None:
+        if self.path is None:
             return self._target
-        points = np.asarray(self._path(time), dtype=np.float64)
+        points = np.asarray(self.path(time), dtype=np.float64)
         if points.shape != (len(self.nodes), 3):
             points = _positions(points, len(self.nodes), f"path({time:.6g})")
-        return np.ascontiguousarray(points)
+        return np.array(points, order="C")
 
 
 @kernel

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import math
+import numbers
 import sys
 import time
 import zipfile
@@ -19,7 +20,7 @@ from isocloth.reports import Reports
 from isocloth.simulation.report import RECORDED, Report
 from isocloth.simulation.state import State
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray
+from isocloth.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
@@ -82,6 +83,8 @@ def run(
     stride = _stride(every, sim.timestep)
     total = _steps(duration, sim.timestep)
     recorder, done = _Recorder(), 0
+    if checkpoint is not None and not Path(checkpoint).absolute().parent.is_dir():
+        raise FileNotFoundError(f"the folder of the checkpoint {str(checkpoint)!r} does not exist; create it first")
     if checkpoint is not None and Path(checkpoint).exists():
         done = _resume(sim, recorder, Path(checkpoint), total, stride)
     if done == 0:
@@ -127,7 +130,7 @@ def run(
 
 
 def _steps(duration: float, timestep: float) -> int:
-    if not (isinstance(duration, int | float) and math.isfinite(duration) and duration > 0):
+    if not (isinstance(duration, numbers.Real) and math.isfinite(duration) and duration > 0):
         raise ValueError(f"duration = {duration!r}: expected a positive number of seconds")
     steps = round(duration / timestep)
     if steps < 1:
@@ -163,7 +166,7 @@ def _fingerprint(sim: Simulation, total: int, stride: int) -> str:
     shape = hashlib.sha256(sim.mesh.vertices.tobytes() + sim.mesh.faces.tobytes() + sim.rest.vertices.tobytes())
     return repr(
         (total, stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
-         len(sim.problem.rows), shape.hexdigest())
+         sim.settings, len(sim.problem.rows), shape.hexdigest())
     )  # fmt: skip
 
 
@@ -181,12 +184,26 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             "it or name another file"
         )
     columns = {f.name: kept[f"state_{f.name}"] for f in fields(State)}
-    sim.state = State(**{name: value if value.ndim else value.item() for name, value in columns.items()})
+    state = State(**{name: value if value.ndim else value.item() for name, value in columns.items()})
+    for grasp in sim.grasps:
+        if not state.held[grasp.nodes].any():
+            grasp.release()  # as the first part of the run has done
+    missing = np.flatnonzero(state.held & ~np.isin(np.arange(len(state.held)), _held_nodes(sim)))
+    if len(missing):
+        raise ValueError(
+            f"{path} was saved while node {int(missing[0])} was held, which it is not now; grasp the same nodes as in "
+            "the first part of the run before resuming"
+        )
+    sim.state = state
     recorder.times = kept["times"].tolist()
     recorder.positions = list(kept["positions"])
     recorder.velocities = list(kept["velocities"])
     recorder.reports = {name: kept[f"report_{name}"].tolist() for name in RECORDED}
     return int(kept["done"])
+
+
+def _held_nodes(sim: Simulation) -> IntArray:
+    return np.concatenate([np.empty(0, dtype=np.int64), *[grasp.nodes for grasp in sim.grasps]])
 
 
 class _Meter:

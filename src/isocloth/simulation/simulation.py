@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,7 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.problem import Past, build, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
+from isocloth.simulation.diagnosis import diagnose, unsolved
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS
 from isocloth.simulation.report import Report
@@ -30,8 +33,6 @@ from isocloth.typing import FloatArray
 LONGEST_TIMESTEP = 0.1
 #: a step is cut in two at most this many times in a row
 DEEPEST_SUBSTEP = 5
-#: squared stretch beyond which a prescription counts as infeasible: cloth would tear, not stretch by a hundredth
-INFEASIBLE = 0.03
 
 
 class Simulation:
@@ -75,11 +76,16 @@ class Simulation:
         if solver not in SOLVERS:
             raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
         self.mesh = mesh
-        self.fabric = fabric
-        self.timestep = _timestep(timestep)
-        self.gravity = _finite("gravity", gravity, "m/s^2")
+        self._fabric = fabric
+        self._timestep = _timestep(timestep)
+        self._gravity = _finite("gravity", gravity, "m/s^2")
+        if self._gravity < 0.0:
+            raise ValueError(
+                f"gravity = {gravity!r} m/s^2: expected its magnitude, zero or positive; it acts along -z, z is up"
+            )
         self.integrator = integrator
         self.rest = _rest_mesh(mesh, rest)
+        self.settings = {"discretisation": discretisation, "bending_model": bending_model, "options": solver_options}
         self.problem = build(
             self.rest,
             fabric,
@@ -95,16 +101,40 @@ class Simulation:
         self._diameter = float(np.linalg.norm(np.ptp(self.rest.vertices, axis=0)))
         self._learned = False  # whether the multipliers come from a solve
 
+    @property
+    def fabric(self) -> Fabric:
+        """What the cloth is made of; fixed, like gravity, because the discrete cloth was built from it."""
+        return self._fabric
+
+    @property
+    def gravity(self) -> float:
+        """m/s^2, along -z."""
+        return self._gravity
+
+    @property
+    def timestep(self) -> float:
+        """s; may be changed between steps."""
+        return self._timestep
+
+    @timestep.setter
+    def timestep(self, value: float) -> None:
+        self._timestep = _timestep(value)
+
     # ---------------------------------------------------------------- state
 
     @property
     def positions(self) -> FloatArray:
-        """Node positions (n, 3) m. Assign to move the cloth; the history of the integrator then starts anew."""
+        """Node positions (n, 3) m. Assign to move the cloth; the history of the integrator then starts anew.
+
+        Grasps without a path then hold their nodes where they were put.
+        """
         return _read_only(self._state.positions)
 
     @positions.setter
     def positions(self, value: ArrayLike) -> None:
         self._state = replace(self._state, positions=self._nodal("positions", value), previous_timestep=0.0)
+        for grasp in self._grasps:
+            grasp.stay(self._state.positions)
 
     @property
     def velocities(self) -> FloatArray:
@@ -129,15 +159,27 @@ class Simulation:
     def state(self, value: State) -> None:
         if not isinstance(value, State):
             raise TypeError(f"state is {type(value).__name__}: expected what sim.state.copy() returned")
-        for name in ("positions", "velocities", "previous_positions", "previous_velocities"):
-            self._nodal(name, getattr(value, name))
-        if value.multipliers.shape != (len(self.problem.rows),):
+        nodal = ("positions", "velocities", "previous_positions", "previous_velocities")
+        arrays: dict[str, Any] = {name: self._nodal(name, getattr(value, name)) for name in nodal}
+        arrays["multipliers"] = np.array(value.multipliers, dtype=np.float64)
+        arrays["held"] = np.array(value.held, dtype=bool)
+        if arrays["multipliers"].shape != (len(self.problem.rows),) or arrays["held"].shape != self._held.shape:
             raise ValueError(
-                f"the state has {value.multipliers.shape} multipliers: expected ({len(self.problem.rows)},); it "
+                f"the state has {arrays['multipliers'].shape} multipliers: expected ({len(self.problem.rows)},); it "
                 "belongs to a simulation with another mesh or discretisation"
             )
-        self._state = value.copy()
+        if not np.isfinite(arrays["multipliers"]).all():
+            raise ValueError("the state's multipliers are not finite; it was saved after a step that failed")
+        if value.steps > 0 and not np.array_equal(arrays["held"], self._held):
+            warnings.warn(
+                "the state was saved with other nodes held than now: a state holds no grasps; grasp or release them to "
+                "continue as before",
+                stacklevel=2,
+            )
+        self._state = replace(value, **arrays)
         self._learned = value.steps > 0
+        for grasp in self._grasps:
+            grasp.stay(self._state.positions)
 
     @property
     def energy(self) -> Mapping[str, float]:
@@ -165,7 +207,7 @@ class Simulation:
         """
         chosen = self._nodes(nodes)
         if path is not None and not callable(path) and not isinstance(path, tuple):
-            path = self._sampled(path, len(chosen))
+            path = self._sampled(path, chosen)
         grasp = Grasp(self, chosen, path, self.positions[chosen])
         self._grasps.append(grasp)
         self._hold(chosen, True)
@@ -199,9 +241,16 @@ class Simulation:
             )
         return chosen.astype(np.int64)
 
-    def _sampled(self, path: ArrayLike, count: int) -> tuple[np.ndarray, np.ndarray]:
+    def _sampled(self, path: ArrayLike, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(T, k, 3) sampled at the ends of the coming steps, held at its last value afterwards."""
-        points = np.asarray(path, dtype=np.float64)
+        count = len(nodes)
+        try:
+            points = np.asarray(path, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"path = {path!r}: expected a function of time, an array (steps, {count}, 3), a pair (times, "
+                "positions), or None"
+            ) from None
         if count == 1 and points.ndim == 2:
             points = points[:, None, :]
         if points.ndim != 3 or points.shape[1:] != (count, 3) or len(points) < 1:
@@ -209,31 +258,38 @@ class Simulation:
                 f"path has shape {points.shape}: expected (steps, {count}, 3), or a function of time, or a pair "
                 "(times, positions)"
             )
-        if len(points) == 1:
-            points = np.repeat(points, 2, axis=0)
-        return self.time + self.timestep * np.arange(1, len(points) + 1), points
+        points = np.concatenate([self.positions[None, nodes], points])  # from where the nodes are now
+        return self.time + self.timestep * np.arange(len(points)), points
 
     # ----------------------------------------------------------------- step
 
     def step(self) -> Report:
         """Advance by one time step and return its certificate."""
         parts: list[Outcome] = []
-        iterations = self._advance(self.timestep, 0, parts)
+        before, learned = self._state, self._learned
+        try:
+            iterations = self._advance(self.timestep, 0, parts, before)
+        except BaseException:  # a path that raises, say: half a step must not remain
+            self._state, self._learned = before, learned
+            raise
         for grasp in self._grasps:
             grasp._reactions = parts[-1].reactions
         error = max(part.isometry_error for part in parts)
         gap, residual = max(part.strain_gap for part in parts), max(part.force_residual for part in parts)
-        problem = self._diagnose(all(part.converged for part in parts), error, gap, residual)
-        positions, rest = self._state.positions, self.rest
+        problem = diagnose(self.problem, self._state.positions, self._held, error)
+        if not problem and not all(part.converged for part in parts):
+            problem = unsolved(gap, residual)
         return Report(
             time=self.time, iterations=iterations, isometry_error=error, converged=not problem, substeps=len(parts),
-            strain_gap=gap, force_residual=residual, problem=problem, _measure=lambda: _measures(rest, positions),
+            strain_gap=gap, force_residual=residual, problem=problem,
+            _measure=partial(_measures, self.rest, self._state.positions),
         )  # fmt: skip
 
-    def _advance(self, timestep: float, depth: int, parts: list[Outcome]) -> int:
+    def _advance(self, timestep: float, depth: int, parts: list[Outcome], before: State) -> int:
         """One (sub)step; if it does not converge, two of half the length.
 
-        What was accepted is appended to `parts`; returns the factorisations spent, failed attempts included.
+        What was accepted is appended to `parts`; returns the factorisations spent, failed attempts included. `before`
+        is the state at the start of the whole step.
         """
         state = self._state
         # after a grasp or a release forces jump, and the step before would be extrapolated into a wrong velocity
@@ -242,6 +298,11 @@ class Simulation:
         start = state.positions + timestep * state.velocities
         for grasp in self._grasps:
             target = grasp.position(state.time + timestep)
+            if depth and grasp.path is None:
+                # nodes sent by move_to travel evenly through the parts of a step
+                done = (state.time + timestep - before.time) / self.timestep
+                begin = before.positions[grasp.nodes]
+                target = begin + min(done, 1.0) * (target - begin)
             far = prescribe(start, grasp.nodes, target, state.positions, self._diameter)
             if far >= 0:
                 self._refuse(grasp, int(far), target)
@@ -254,8 +315,8 @@ class Simulation:
                 step, base = step_problem(self.problem, scheme, past, start, self._held)
                 outcome = self.solver.solve(step, state.multipliers, first=True)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
-            spent = self._advance(timestep / 2, depth + 1, parts)
-            return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts)
+            spent = self._advance(timestep / 2, depth + 1, parts, before)
+            return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
         if not outcome.converged and not np.isfinite(outcome.positions).all():
             raise ConvergenceError(
                 f"the step from t = {self.time:.6g} s has no finite solution even when cut into {2**depth} parts; use "
@@ -277,7 +338,7 @@ class Simulation:
         return outcome.iterations
 
     def _refuse(self, grasp: Grasp, index: int, target: FloatArray) -> None:
-        """Say why a prescribed position cannot be; nothing has been changed yet."""
+        """Say why a prescribed position cannot be."""
         node = int(grasp.nodes[index])
         if not np.isfinite(target[index]).all():
             raise ValueError(f"the path sends node {node} to {target[index]}: expected finite positions in m")
@@ -286,28 +347,6 @@ class Simulation:
             f"node {node} is sent {jump:.3g} m away within one step of {self.timestep:g} s, further than the cloth is "
             "long; move it in smaller steps"
         )
-
-    def _diagnose(self, converged: bool, error: float, gap: float, residual: float) -> str:
-        """Empty, or what is wrong with a step and what to do."""
-        if error > INFEASIBLE and self._held.any():
-            rows = self.problem.rows
-            strain = rows.values(self._state.positions)[rows.enforced] / 2
-            if strain.max() >= -strain.min():
-                return (
-                    f"the cloth is stretched by {100 * strain.max():.1f} %: the held nodes are further apart than the "
-                    "cloth allows, or moved too violently; check the paths of the grasps"
-                )
-            return (
-                f"the cloth is squeezed in its plane by {-100 * strain.min():.1f} %: the held nodes are pushed "
-                "together and it has not buckled yet (a perfectly flat sheet does not know where to); start from a "
-                "slightly curved one, or move more slowly"
-            )
-        if not converged:
-            return (
-                f"the solver stopped with strain gap {gap:.1e} and force residual {residual:.1e} m/s^2; use a smaller "
-                "timestep or gentler paths"
-            )
-        return ""
 
     def run(
         self,
@@ -330,7 +369,8 @@ class Simulation:
                 from it with the same bits; it is removed when the run is complete.
             checkpoint_seconds: s of computing between two checkpoints.
             keep_checkpoint: leave the complete checkpoint for the caller to remove once the frames are safe elsewhere.
-            on_frame: called after each frame; it may grasp, release and move.
+            on_frame: called after each frame; it may grasp, release and move. A resumed run calls it for the new frames
+                only: let it depend on `sim.time`.
 
         Steps that did not converge are marked in `trajectory.reports` and warned of (`ConvergenceWarning`).
         """
@@ -375,12 +415,15 @@ def _measures(rest: Mesh, positions: FloatArray) -> dict[str, float]:
 
 def _rest_mesh(mesh: Mesh, rest: Mesh | ArrayLike | None) -> Mesh:
     if rest is None:
+        mesh.check_rest_shape()
         return mesh
     if isinstance(rest, Mesh):
         if rest.faces.shape != mesh.faces.shape or not np.array_equal(rest.faces, mesh.faces):
             raise ValueError("rest has other faces than mesh: expected the same connectivity in another shape")
-        return rest
-    return mesh.with_vertices(np.asarray(rest, dtype=np.float64))
+    else:
+        rest = mesh.with_vertices(np.asarray(rest, dtype=np.float64))
+    rest.check_rest_shape()
+    return rest
 
 
 def _timestep(value: float) -> float:
