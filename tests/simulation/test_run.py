@@ -52,6 +52,43 @@ def test_a_killed_run_resumes_with_the_same_bits(tmp_path):
     assert not file.exists()
 
 
+def test_a_resumed_run_knows_what_was_moved_and_released_in_its_first_part(tmp_path):
+    def whole_or_part(stop_at, file=None):
+        sim = ic.Simulation(SHEET, ic.Fabric(density=0.2))
+        left, right = sim.grasp(SHEET.corners[0]), sim.grasp(SHEET.corners[1])
+
+        def act(sim):
+            if abs(sim.time - 0.05) < 1e-9:
+                left.move_to(SHEET.vertices[SHEET.corners[0]] + [0, 0, 0.02])
+            if abs(sim.time - 0.1) < 1e-9:
+                right.release()
+            if stop_at is not None and sim.time > stop_at:
+                raise KeyboardInterrupt
+
+        return sim.run(0.4, checkpoint=file, on_frame=act)
+
+    whole = whole_or_part(None)
+    for stop_at in (0.07, 0.2):
+        file = tmp_path / f"{stop_at}.npz"
+        with pytest.raises(KeyboardInterrupt):
+            whole_or_part(stop_at, file)
+        np.testing.assert_array_equal(whole_or_part(None, file).positions, whole.positions)
+
+
+def test_a_checkpoint_with_other_nodes_held_is_refused(tmp_path):
+    file = tmp_path / "run.npz"
+
+    def stop(sim):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation().run(0.5, checkpoint=file, on_frame=stop)
+    with pytest.raises(ValueError, match="grasp the same nodes"):
+        ic.Simulation(SHEET, ic.Fabric(density=0.2)).run(0.5, checkpoint=file)
+    with pytest.raises(FileNotFoundError, match="create it first"):
+        simulation().run(0.5, checkpoint=tmp_path / "nowhere" / "run.npz")
+
+
 def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path):
     file = tmp_path / "run.npz"
 

@@ -1,4 +1,6 @@
+import pickle
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -55,13 +57,41 @@ def test_free_fall_is_exact_in_the_limit_of_small_steps(integrator):
     assert order == pytest.approx({"bdf2": 2.0, "euler": 1.0}[integrator], abs=0.2)
 
 
-def test_reactions_of_a_hanging_sheet_add_up_to_its_weight():
-    sim, grasp = hung(ic.Fabric(density=0.2, damping=2.0))
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_reactions_of_a_hanging_sheet_add_up_to_its_weight(variant):
+    sim, grasp = hung(ic.Fabric(density=0.2, damping=2.0), **VARIANTS[variant])
+    forces = []
     for _ in range(300):
         report = sim.step()
+        forces.append(grasp.force.sum(axis=0))
     assert report.converged
-    np.testing.assert_allclose(grasp.force.sum(axis=0), [0, 0, 0.2 * 9.81 * SHEET.area], atol=1e-5)
-    assert np.linalg.norm(sim.velocities, axis=1).max() < 1e-4
+    mean, exact = np.mean(forces[200:], axis=0), [0, 0, 0.2 * 9.81 * SHEET.area]
+    # projection goes on correcting errors of its tolerance: single steps wander, their mean does not
+    np.testing.assert_allclose(mean, exact, atol=1e-5 if variant != "projection" else 1e-3)
+    if variant != "projection":
+        assert np.linalg.norm(sim.velocities, axis=1).max() < 1e-4
+
+
+def test_all_nodes_held_weigh_what_they_weigh():
+    for options in VARIANTS.values():
+        sim = ic.Simulation(SHEET, ic.Fabric(density=0.2), **options)
+        grasp = sim.grasp(np.arange(SHEET.n_vertices))
+        for _ in range(3):
+            sim.step()
+        assert grasp.force[:, 2].sum() == pytest.approx(0.2 * 9.81 * SHEET.area, rel=1e-6)
+
+
+def test_steps_of_changing_length_keep_the_second_order():
+    errors = []
+    for dt in (0.02, 0.01, 0.005):
+        sim = ic.Simulation(SHEET, ic.Fabric(density=0.2, damping=0.4), timestep=dt)
+        for k in range(round(0.4 / dt)):
+            sim.timestep = dt * (1.0 + 0.4 * (-1) ** k)  # pairs of 1.4 and 0.6
+            sim.step()
+        rate, t = 2.0, sim.time
+        exact = -9.81 / rate * (t - (1 - np.exp(-rate * t)) / rate)
+        errors.append(abs(sim.positions[:, 2].mean() - exact))
+    assert np.polyfit(np.log([0.02, 0.01, 0.005]), np.log(errors), 1)[0] > 1.8
 
 
 def test_held_nodes_follow_their_path_exactly():
@@ -179,14 +209,79 @@ def test_corners_pulled_apart_are_reported_and_never_hang(variant):
     assert "further apart" in seen[-1].problem or "smaller timestep" in seen[-1].problem
 
 
-def test_a_violent_step_is_cut_into_substeps_and_says_so():
+def test_a_violent_step_is_cut_into_substeps_and_nodes_sent_by_move_to_travel_evenly():
+    ends = []
+    for along_a_path in (False, True):
+        sim, grasp = hung(solver_options=ic.NewtonOptions(max_iterations=4))
+        sim.step()
+        begin = sim.positions[grasp.nodes].copy()
+        jump = np.array([0.25, 0, 0.1])
+        if along_a_path:
+            grasp.release()
+            grasp = sim.grasp(grasp.nodes, lambda t, b=begin, j=jump: b + np.clip((t - 0.01) / 0.01, 0, 1) * j)
+        else:
+            grasp.move_to(begin + jump)
+        report = sim.step()
+        assert report.substeps > 1
+        assert sim.time == pytest.approx(0.02)
+        ends.append(sim.positions)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-12)
+
+
+def test_a_path_that_raises_in_the_middle_of_a_cut_step_leaves_no_half_step():
     sim, grasp = hung(solver_options=ic.NewtonOptions(max_iterations=4))
     sim.step()
-    grasp.move_to(sim.positions[grasp.nodes] + [0.25, 0, 0.1])
-    report = sim.step()
-    assert report.substeps > 1
-    assert sim.time == pytest.approx(0.02)
-    assert np.isfinite(sim.positions).all()
+    begin = sim.positions[grasp.nodes].copy()
+    grasp.release()
+
+    def path(t):
+        if 0.0151 < t < 0.0199:
+            raise RuntimeError("the robot is gone")
+        return begin + np.clip((t - 0.01) / 0.01, 0, 1) * np.array([0.25, 0, 0.1])
+
+    sim.grasp(grasp.nodes, path)
+    before = sim.state.copy()
+    with pytest.raises(RuntimeError, match="gone"):
+        sim.step()
+    assert sim.time == before.time
+    np.testing.assert_array_equal(sim.positions, before.positions)
+
+
+def test_restoring_a_state_over_a_release_warns_and_over_a_move_does_not_jump():
+    sim, grasp = hung()
+    sim.step()
+    saved = sim.state.copy()
+    sim.step()
+    later = sim.positions.copy()
+    sim.state = saved
+    grasp.move_to(sim.positions[grasp.nodes] + [0, 0, 0.02])
+    sim.step()
+    sim.state = saved
+    sim.step()
+    np.testing.assert_array_equal(sim.positions, later)
+    grasp.release()
+    with pytest.warns(UserWarning, match="holds no grasps"):
+        sim.state = saved
+
+
+def test_positions_that_are_no_image_of_the_rest_shape_are_reported():
+    sim = ic.Simulation(SHEET)
+    sim.positions = np.zeros((30, 3))
+    assert "no isometric image" in sim.step().problem
+
+
+def test_a_soft_membrane_may_stretch():
+    sim, _ = hung(ic.Fabric(density=0.2, membrane=20.0))
+    for _ in range(60):
+        report = sim.step()
+    assert report.isometry_error > 0.05
+    assert report.converged
+
+
+def test_reports_can_be_pickled():
+    sim, _ = hung()
+    report = pickle.loads(pickle.dumps(sim.step()))
+    assert report.residuals["edge_stretch"] < 1e-3
 
 
 def test_a_noisy_start_may_have_a_flat_rest_shape():
@@ -198,24 +293,21 @@ def test_a_noisy_start_may_have_a_flat_rest_shape():
 
 
 def test_steps_release_the_interpreters_lock():
-    big = ic.meshes.rectangle(1, 1, shape=(33, 33))
+    big = ic.meshes.rectangle(1, 1, shape=(50, 50))
     sim = ic.Simulation(big)
     sim.grasp(big.corners[:2])
     sim.step()
-    ticks, stop = [], threading.Event()
-
-    def count():
-        while not stop.is_set():
-            ticks.append(1)
-
-    thread = threading.Thread(target=count)
-    thread.start()
-    for _ in range(5):
-        sim.step()
-    stop.set()
-    thread.join()
-    # were the lock held for whole steps, the counter would get a turn only between them
-    assert len(ticks) > 1000
+    shares = []
+    for _ in range(12):
+        worker = threading.Thread(target=sim.step)
+        ticks = [time.perf_counter()]
+        worker.start()
+        while worker.is_alive():
+            ticks.append(time.perf_counter())
+        shares.append(np.diff(ticks).max() / (ticks[-1] - ticks[0]))
+    # a kernel that kept the lock would stop this thread for almost the whole step; other programs may stop it, too,
+    # but hardly a dozen times in a row
+    assert min(shares) < 0.5
 
 
 @settings(max_examples=15, deadline=None)
