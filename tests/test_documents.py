@@ -62,6 +62,18 @@ def test_python_in_the_readme_runs(
     assert capsys.readouterr().out.strip()
 
 
+def test_python_by_example_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, object] = {"__name__": "guide"}
+    for number, block in enumerate(blocks((ROOT / "docs" / "python.md").read_text(encoding="utf-8"), "python")):
+        exec(compile(block, f"docs/python.md, block {number}", "exec"), names)
+    assert not names["second"].active  # type: ignore[attr-defined]
+    assert all(r.converged for r in names["trajectory"].reports)  # type: ignore[attr-defined]
+    weight = names["held"].force.sum(axis=0)[2]  # type: ignore[attr-defined]
+    assert 0.0 < weight < 10 * 0.18 * 9.81 * 0.35
+    assert {p.name for p in tmp_path.iterdir()} == {"towel.h5", "towel.png"}
+
+
 def test_the_ten_lines_are_those_of_the_example() -> None:
     """The body of the example's `main`, without its return: what a newcomer reads is what is tested for its number."""
     example = ast.parse((ROOT / "examples" / "ten_lines.py").read_text())

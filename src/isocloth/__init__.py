@@ -1,5 +1,7 @@
 """isocloth: simulation of cloth that does not stretch."""
 
+from typing import Any
+
 from isocloth import measure, meshes
 from isocloth.errors import ConvergenceError, FabricError, MeshError, SceneError
 from isocloth.fabric import Fabric, fabrics
@@ -15,3 +17,12 @@ __all__ = [
     "NewtonOptions", "ProjectionOptions", "Report", "SceneError", "Simulation", "State", "Trajectory", "fabrics",
     "measure", "meshes",
 ]  # fmt: skip
+
+
+def __getattr__(name: str) -> Any:
+    """`ic.pictures` and `ic.scenes` are loaded when they are first used."""
+    if name in ("pictures", "scenes"):
+        import importlib
+
+        return importlib.import_module(f"isocloth.{name}")
+    raise AttributeError(f"module 'isocloth' has no attribute {name!r}")

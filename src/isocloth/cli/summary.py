@@ -8,6 +8,9 @@ import numpy as np
 
 from isocloth.cli.columns import columns
 from isocloth.cli.stopwatch import Stopwatch
+from isocloth.errors import MeshError
+from isocloth.measure import area_errors
+from isocloth.meshes import Mesh
 from isocloth.scenes import Scene
 from isocloth.trajectory import Trajectory
 
@@ -24,6 +27,16 @@ def summary(trajectory: Trajectory, clock: Stopwatch, scene: Scene, *outputs: Pa
     return columns(rows, scene.title or (scene.source.stem if scene.source else "scene"))
 
 
+def _area_error(trajectory: Trajectory) -> float | None:
+    """Largest error of the total area over at most 200 frames; None for a rest shape that is no mesh."""
+    try:
+        mesh = Mesh(trajectory.rest, trajectory.faces, orient=True)
+    except MeshError:
+        return None
+    every = max(1, len(trajectory) // 200)
+    return float(np.max(area_errors(mesh, trajectory.positions[::every]).total))
+
+
 def certificate(trajectory: Trajectory) -> list[tuple[str, str]]:
     """Rows about the frames and the solver, from the file alone."""
     rows = [("frames", f"{len(trajectory)}, from {trajectory.times[0]:g} to {trajectory.times[-1]:.6g} s")]
@@ -37,6 +50,9 @@ def certificate(trajectory: Trajectory) -> list[tuple[str, str]]:
         worst = int(np.nanargmax(reports["isometry_error"]))
         error = float(reports["isometry_error"][worst])
         rows.append(("worst isometry error", f"{error:.2e} at t = {trajectory.times[worst]:.4g} s"))
+    area = _area_error(trajectory)
+    if area is not None:
+        rows.append(("worst total area error", f"{100 * area:.2g} %"))
     if "converged" in reports:
         failed = int(np.sum(~np.asarray(reports["converged"], dtype=bool)))
         # a frame keeps only the worst of its steps

@@ -77,5 +77,5 @@ def strain_unit(limit: float) -> tuple[float, str]:
     if limit >= 1e-3:
         return 1e2, "%"
     if limit >= 1e-6:
-        return 1e6, "µm/m"
-    return 1e9, "nm/m"
+        return 1e6, "ppm"  # the small Greek mu is not in the font of the pictures
+    return 1e9, "ppb"
