@@ -26,7 +26,7 @@ from isocloth.simulation.report import Report
 from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
 from isocloth.solver import SOLVERS, make_solver
-from isocloth.solver.outcome import Outcome
+from isocloth.solver.outcome import Outcome, worst_of
 from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray
 
@@ -274,14 +274,13 @@ class Simulation:
             raise
         for grasp in self._grasps:
             grasp._reactions = parts[-1].reactions
-        error = max(part.isometry_error for part in parts)
-        gap, residual = max(part.strain_gap for part in parts), max(part.force_residual for part in parts)
-        problem = diagnose(self.problem, self._state.positions, self._held, error)
-        if not problem and not all(part.converged for part in parts):
-            problem = unsolved(gap, residual)
+        worst = parts[0] if len(parts) == 1 else worst_of(parts)
+        problem = diagnose(self.problem, self._state.positions, self._held, worst.isometry_error)
+        if not problem and not worst.converged:
+            problem = unsolved(worst.strain_gap, worst.force_residual)
         return Report(
-            time=self.time, iterations=iterations, isometry_error=error, converged=not problem, substeps=len(parts),
-            strain_gap=gap, force_residual=residual, problem=problem,
+            time=self._state.time, iterations=iterations, isometry_error=worst.isometry_error, converged=not problem,
+            substeps=len(parts), strain_gap=worst.strain_gap, force_residual=worst.force_residual, problem=problem,
             _measure=partial(_measures, self.rest, self._state.positions),
         )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from isocloth.problem import StepProblem
@@ -29,6 +30,16 @@ class Outcome(NamedTuple):
     isometry_error: float
     strain_gap: float
     force_residual: float
+
+
+def worst_of(parts: Sequence[Outcome]) -> Outcome:
+    """The last of some parts of a step, with the worst of their certificates."""
+    return parts[-1]._replace(
+        converged=all(part.converged for part in parts),
+        isometry_error=max(part.isometry_error for part in parts),
+        strain_gap=max(part.strain_gap for part in parts),
+        force_residual=max(part.force_residual for part in parts),
+    )
 
 
 class Solver(Protocol):
