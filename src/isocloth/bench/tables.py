@@ -11,6 +11,9 @@ from isocloth.bench.phases import Phases, growth
 from isocloth.bench.race import Entry, Race
 from isocloth.bench.startup import Startup
 
+#: s; the range of a shorter swing says nothing yet
+SHORTEST_JUDGED = 5.0
+
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Columns as wide as their widest cell, the first to the left and the others to the right; valid Markdown."""
@@ -134,7 +137,8 @@ def kept_text(kept: Kept) -> str:
         ["implicit Euler, 10 ms", f"{kept.euler:.4f}", f"{100 * kept.euler_error:+.2f} %"],
         [f"limit, {1e3 * kept.limit_timestep:g} ms, tight", f"{kept.limit:.4f}", "-"],
     ]
-    verdict = f"\nDefault within {100 * TOLERANCE:g} % of the limit: {_verdict(kept.reached)}"
+    judged = _verdict(kept.reached) if kept.seconds >= SHORTEST_JUDGED else "not judged, the run is too short"
+    verdict = f"\nDefault within {100 * TOLERANCE:g} % of the limit: {judged}"
     if kept.limit_unconverged:
         verdict += f"; {kept.limit_unconverged} steps of the limit did not meet the tight tolerance"
     title = f"Swing kept, {_cloth(kept.nodes)}, {kept.seconds / 2:g} - {kept.seconds:g} s"
