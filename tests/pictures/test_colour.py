@@ -67,7 +67,7 @@ def test_the_end_of_the_map_is_a_round_number(largest: float, limit: float) -> N
 def test_units_keep_numbers_readable() -> None:
     assert strain_unit(0.05) == (1e2, "%")
     assert strain_unit(2e-5) == (1e6, "ppm")
-    assert strain_unit(1e-8) == (1e9, "nm/m")
+    assert strain_unit(1e-8) == (1e9, "ppb")
 
 
 def test_srgb_round_trip() -> None:
