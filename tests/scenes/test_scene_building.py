@@ -100,7 +100,8 @@ def test_that_a_restored_state_keeps_to_the_plan() -> None:
     saved = first.state.copy()
     first.step()
     second = build(scene)
-    second.state = saved
+    with pytest.warns(UserWarning, match="holds no grasps"):  # the release of the plan is still to come
+        second.state = saved
     second.step()
     np.testing.assert_array_equal(first.positions, second.positions)
 

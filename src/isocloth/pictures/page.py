@@ -22,7 +22,7 @@ from isocloth.pictures.studio import Colour, Obstacle, floor_height, gather, sam
 from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray, IntArray
 
-MOST_FRAMES = 300
+MOST_FRAMES = 301  # ten seconds at 30 Hz, both ends included
 MOST_BYTES = 8_000_000  # of the encoded frames
 CHART_POINTS = 600
 
