@@ -91,7 +91,7 @@ def test_long_recordings_are_thinned_out() -> None:
         reports={"isometry_error": np.where(np.arange(count) == 777, 1.0, 0.1)},
     )
     frames = chosen_frames(trajectory)
-    assert (len(frames), frames[0], frames[-1]) == (300, 0, count - 1)
+    assert (len(frames), frames[0], frames[-1]) == (301, 0, count - 1)
     np.testing.assert_array_equal(chosen_frames(trajectory, every=500), [0, 500, 1000])
     with pytest.raises(ValueError, match="every must be 1 or more"):
         chosen_frames(trajectory, every=0)
