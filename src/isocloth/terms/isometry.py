@@ -27,9 +27,10 @@ from isocloth.typing import FloatArray, IntArray
 DISCRETISATIONS = ("net", "nodal", "stabilised")
 
 #: stiffness of the angles of "net" relative to its edges: woven cloth shears far more easily than it stretches (with
-#: E h = 4 k for the edges this is G / E = 1/13), and a fold oblique to the net needs a little of it inside one cell
+#: E h = 4 k for the edges this is G / E = 1/13), and a fold oblique to the net needs a little of it inside one cell.
+#: Chosen with the locking test in view (docs/validation.md says what was tried)
 SHEAR_RATIO = 0.3
-#: stiffness of the edges of "stabilised" relative to the enforced rows: the locking and swing tests set it
+#: stiffness of the edges of "stabilised" relative to the enforced rows: chosen with the locking test in view, too
 STABILISER = 0.02
 
 
