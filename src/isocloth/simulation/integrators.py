@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from isocloth.problem import Scheme
 
-INTEGRATORS = ("bdf2", "euler")
-
 
 def euler(timestep: float, previous_timestep: float) -> Scheme:
     """Implicit Euler: y = x + dt v, first order."""
@@ -28,3 +26,4 @@ def bdf2(timestep: float, previous_timestep: float) -> Scheme:
 
 
 BY_NAME = {"bdf2": bdf2, "euler": euler}
+INTEGRATORS = tuple(BY_NAME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -99,7 +100,6 @@ class Simulation:
         self._grasps: list[Grasp] = []
         self._held = np.zeros(mesh.n_vertices, dtype=bool)
         self._diameter = float(np.linalg.norm(np.ptp(self.rest.vertices, axis=0)))
-        self._learned = False  # whether the multipliers come from a solve
 
     @property
     def fabric(self) -> Fabric:
@@ -177,7 +177,6 @@ class Simulation:
                 stacklevel=2,
             )
         self._state = replace(value, **arrays)
-        self._learned = value.steps > 0
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
 
@@ -266,11 +265,11 @@ class Simulation:
     def step(self) -> Report:
         """Advance by one time step and return its certificate."""
         parts: list[Outcome] = []
-        before, learned = self._state, self._learned
+        before = self._state
         try:
             iterations = self._advance(self.timestep, 0, parts, before)
         except BaseException:  # a path that raises, say: half a step must not remain
-            self._state, self._learned = before, learned
+            self._state = before
             raise
         for grasp in self._grasps:
             grasp._reactions = parts[-1].reactions
@@ -306,13 +305,10 @@ class Simulation:
             if far >= 0:
                 self._refuse(grasp, int(far), target)
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
-        if self._learned:
+        first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
+        with announce_compilation() if first else nullcontext():
             step, base = step_problem(self.problem, scheme, past, start, self._held)
-            outcome = self.solver.solve(step, state.multipliers, first=False)
-        else:
-            with announce_compilation():
-                step, base = step_problem(self.problem, scheme, past, start, self._held)
-                outcome = self.solver.solve(step, state.multipliers, first=True)
+            outcome = self.solver.solve(step, state.multipliers, first=first)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
             return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
@@ -332,7 +328,6 @@ class Simulation:
             time=state.time + timestep,
             steps=state.steps + 1,
         )
-        self._learned = True
         parts.append(outcome)
         return outcome.iterations
 

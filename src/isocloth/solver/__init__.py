@@ -12,12 +12,16 @@ from isocloth.solver.projection import Projection, ProjectionOptions
 __all__ = ["SOLVERS", "TIGHT", "Newton", "NewtonOptions", "Outcome", "Projection", "ProjectionOptions", "Solver",
            "make_solver"]  # fmt: skip
 
-SOLVERS = ("newton", "projection")
+_BY_NAME: dict[str, tuple[Any, Any]] = {
+    "newton": (Newton, NewtonOptions),
+    "projection": (Projection, ProjectionOptions),
+}
+SOLVERS = tuple(_BY_NAME)
 
 
 def make_solver(name: str, problem: Problem, options: Any = None) -> Solver:
     """A solver by name, bound to a problem; options are its own options class or None."""
-    solver, expected = {"newton": (Newton, NewtonOptions), "projection": (Projection, ProjectionOptions)}[name]
+    solver, expected = _BY_NAME[name]
     if options is not None and not isinstance(options, expected):
         raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}")
     bound: Solver = solver(problem, options)
