@@ -35,6 +35,8 @@ def test_an_unknown_fabric_names_the_known_ones():
         ("damping", -0.1),
         ("thickness", 0.0),
         ("shear", -1.0),
+        ("friction", -0.1),
+        ("friction", math.inf),
     ],
 )
 def test_a_parameter_out_of_range_is_named(field, value):

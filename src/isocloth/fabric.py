@@ -23,7 +23,8 @@ class Fabric:
     damping: alpha, damping of slow motion per area, kg/(m^2 s); the rate is damping / density.
     bending_damping: beta, damping of bending, N m s.
     shear: stiffness of an energy against shearing, N/m; None forbids shearing by constraints.
-    thickness: distance kept between two layers, m.
+    thickness: distance kept between the mid-surfaces of two layers, m; obstacles are touched at half of it.
+    friction: mu, coefficient of Coulomb friction of the cloth on itself; an obstacle brings its own.
     membrane: k of the energy k C^2 / 2 per area that carries the isometry (C is twice the strain), N/m; None = as stiff
         as needed for its weight (3e5 (m/s)^2 times the density).
     """
@@ -35,6 +36,7 @@ class Fabric:
     bending_damping: float = 0.0
     shear: float | None = None
     thickness: float = 1e-3
+    friction: float = 0.3
     membrane: float | None = None
 
     def __post_init__(self) -> None:
@@ -50,7 +52,7 @@ class Fabric:
             if not math.isfinite(number) or number < 0.0 or (positive and number == 0.0):
                 need = "positive" if positive else "zero or positive"
                 unit = _UNITS[field.name]
-                raise FabricError(f"{field.name} = {value!r} {unit}: expected a finite number, {need}")
+                raise FabricError(f"{field.name} = {value!r}{unit and ' ' + unit}: expected a finite number, {need}")
             object.__setattr__(self, field.name, number)
         if self.density > 20.0:
             raise FabricError(
@@ -72,7 +74,7 @@ class Fabric:
 
 _UNITS = {
     "density": "kg/m^2", "gravity_density": "kg/m^2", "bending": "N m", "damping": "kg/(m^2 s)",
-    "bending_damping": "N m s", "shear": "N/m", "thickness": "m", "membrane": "N/m",
+    "bending_damping": "N m s", "shear": "N/m", "thickness": "m", "friction": "", "membrane": "N/m",
 }  # fmt: skip
 
 
