@@ -13,7 +13,7 @@ derivative is tried, and kept as long as it is quasi-definite: the last digits t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from isocloth.solver.cholesky import back_substitute, factorise
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.system import Assembly, NewtonSystem, assemble
+from isocloth.solver.unboxed import Unboxed, unboxed
 from isocloth.terms.rows import RowArrays, add_forces, evaluate
 from isocloth.typing import BoolArray, FloatArray
 
@@ -97,16 +98,34 @@ class Newton:
             residual=np.zeros((n, 3)), solution=np.zeros(self.system.scalars), linearised=np.zeros(r),
             back_position=np.zeros((n, 3)), back_step=np.zeros((n, 3)), back_multiplier=np.zeros(r),
         )  # fmt: skip
+        self._arrays: Unboxed | None = None  # all of these for `_solve`, from the first solve on
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_arrays": None}  # a copy has arrays of its own
 
     def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         """Minimise the incremental potential; see `Outcome` for the certificate."""
+        if self._arrays is None:
+            self._arrays = unboxed((self._cloth, self.system.factor.fronts, self._work))
         y, lam = step.start.copy(), multipliers.copy()
         o = self.options
-        iterations, converged, error, gap, residual = _newton(
-            self._cloth, step, self.system.factor.fronts, self._work, first,
-            o.strain_gap, o.force, o.force_floor, o.max_iterations, y, lam,
-        )  # fmt: skip
+        iterations, converged, error, gap, residual = _solve(
+            self._arrays, step, first, o.strain_gap, o.force, o.force_floor, o.max_iterations, y, lam
+        )
         return Outcome(y, lam, self._work.residual.copy(), iterations, converged, error, gap, residual)
+
+
+@kernel
+def _solve(
+    arrays: Unboxed, step: StepProblem, first: bool, tol_gap: float, tol_force: float, force_floor: float,
+    max_iterations: int, y: FloatArray, lam: FloatArray,
+) -> tuple[int, bool, float, float, float]:  # fmt: skip
+    """`_newton`, as Python calls it."""
+    cloth, f, work = arrays.content
+    result: tuple[int, bool, float, float, float] = _newton(
+        cloth, step, f, work, first, tol_gap, tol_force, force_floor, max_iterations, y, lam
+    )
+    return result
 
 
 @kernel
