@@ -18,24 +18,29 @@ from isocloth.typing import FloatArray, IntArray
 
 
 class Fronts(NamedTuple):
-    """The symbolic factor and its storage: plain arrays, one entry per front unless said otherwise."""
+    """The symbolic factor and its storage: plain arrays, one entry per front unless said otherwise.
+
+    A front eliminates whole tiles: its pivots are followed by up to three of no meaning, each 1 and coupled to nothing,
+    and then by the boundary.
+    """
 
     pivots: IntArray  # scalars eliminated in the front
-    size: IntArray  # scalars in the front
+    rows: IntArray  # the same, padded: the boundary begins here
+    size: IntArray  # padded pivots and boundary
     stride: IntArray  # length of its rows, padded
     schur_stride: IntArray  # length of the rows of its Schur complement, padded
     scalar_ptr: IntArray  # front -> its slice of `scalars`
-    scalars: IntArray  # scalars of the front: pivots first, then the boundary, in order of elimination
+    scalars: IntArray  # scalars of the front: pivots, padding, boundary, in order of elimination; 0 in the padding
+    sign: FloatArray  # +1 or -1 for each of `scalars`; 1 in the padding
     panel_ptr: IntArray  # front -> offset of its pivot rows in `panel`
     schur_ptr: IntArray  # front -> offset of its Schur complement in `schur`
     child_ptr: IntArray  # front -> its slice of `children`
     children: IntArray
     run_ptr: IntArray  # front -> its slice of `runs`
     runs: IntArray  # (start, end, target): boundary scalars start..end lie at target.. in the parent front
-    sign: FloatArray  # +1 or -1 for every scalar of the matrix
     panel: FloatArray
     schur: FloatArray
-    signed: FloatArray  # D U of the front at hand
+    divided: FloatArray  # D^-1 U of the front at hand
     work: FloatArray  # one front's right-hand side
 
 
@@ -75,9 +80,9 @@ class SparseCholesky:
         flat = np.concatenate(variables)
         self._keys = np.repeat(np.arange(len(variables)), lengths) * n + self.rank[flat]
         self._flat = flat
-        within = np.concatenate([_offsets(sizes[v])[:-1] for v in variables])
-        self._column = within
-        p, m = self.fronts.pivots, self.fronts.size
+        self._column = np.concatenate([_columns(sizes[v], len(g)) for v, g in zip(variables, tree.groups, strict=True)])
+        p = self.fronts.pivots
+        m = p + self.fronts.size - self.fronts.rows
         #: multiply-adds of one factorisation, counted as two operations each
         self.flops = int(sum(int((np.arange(b, b - a, -1) ** 2).sum()) for a, b in zip(p, m, strict=True)))
 
@@ -123,46 +128,62 @@ def _store(
     """Expand variables to scalars, lay out the storage and the maps from each front to its parent."""
     start = _offsets(sizes)
     children = _children(parent)
-    scalars, runs, run_counts = [], [], []
+    runs, run_counts = [], []
     p = np.array([sizes[v[:k]].sum() for v, k in zip(variables, pivots, strict=True)], dtype=np.int64)
-    m = np.array([sizes[v].sum() for v in variables], dtype=np.int64)
+    b = np.array([sizes[v].sum() for v in variables], dtype=np.int64) - p
+    rows = _padded(p, ROWS)
+    m = rows + b
+    scalar_ptr = _offsets(m)
+    scalars, signs = np.zeros(scalar_ptr[-1], dtype=np.int64), np.ones(scalar_ptr[-1])
     for front, v in enumerate(variables):
-        scalars.append(np.concatenate([np.arange(start[x], start[x + 1]) for x in v]))
+        own = np.concatenate([np.arange(start[x], start[x + 1]) for x in v])
+        at = scalar_ptr[front] + np.repeat(_columns(sizes[v], pivots[front]), sizes[v])
+        at += np.concatenate([np.arange(sizes[x]) for x in v])
+        scalars[at], signs[at] = own, sign[own]
         boundary = v[pivots[front] :]
         if parent[front] < 0 or len(boundary) == 0:
             run_counts.append(0)
             continue
         above = variables[parent[front]]
-        column = _offsets(sizes[above])[:-1]
+        column = _columns(sizes[above], pivots[parent[front]])
         target = np.repeat(column[np.searchsorted(rank[above], rank[boundary])], sizes[boundary])
         target += np.concatenate([np.arange(sizes[x]) for x in boundary])
         breaks = np.flatnonzero(np.diff(target) != 1) + 1
         begin, end = np.concatenate([[0], breaks]), np.concatenate([breaks, [len(target)]])
         runs.append(np.stack([begin, end, target[begin]], axis=1))
         run_counts.append(len(begin))
-    stride, edge = _padded(m, COLUMNS), _padded(m - p, COLUMNS)
-    panel_sizes = _padded(p, ROWS) * stride
-    schur_ptr, schur_total = _stack(_padded(m - p, ROWS) * edge, children)
+    stride, edge = _padded(m, COLUMNS), _padded(b, COLUMNS)
+    panel_sizes = rows * stride
+    schur_ptr, schur_total = _stack(_padded(b, ROWS) * edge, children)
     return Fronts(
         pivots=p,
+        rows=rows,
         size=m,
         stride=stride,
         schur_stride=edge,
-        scalar_ptr=_offsets(m),
-        scalars=np.concatenate(scalars).astype(np.int64),
+        scalar_ptr=scalar_ptr,
+        scalars=scalars,
+        sign=signs,
         panel_ptr=_offsets(panel_sizes),
         schur_ptr=schur_ptr,
         child_ptr=_offsets(np.array([len(c) for c in children], dtype=np.int64)),
         children=np.array([c for cs in children for c in cs], dtype=np.int64),
         run_ptr=_offsets(np.array(run_counts, dtype=np.int64)),
         runs=np.concatenate([*runs, np.empty((0, 3), dtype=np.int64)]).astype(np.int64),
-        sign=np.ascontiguousarray(sign, dtype=np.float64),
         # the last tile may read, though not write, a little beyond
         panel=np.zeros(int(panel_sizes.sum()) + 2 * COLUMNS),
         schur=np.zeros(schur_total + 2 * COLUMNS),
-        signed=np.zeros(int(panel_sizes.max()) + 2 * COLUMNS),
+        divided=np.zeros(int(panel_sizes.max()) + 2 * COLUMNS),
         work=np.zeros(int(m.max())),
     )
+
+
+def _columns(sizes: IntArray, pivots: int) -> IntArray:
+    """Where the variables of a front begin: those after the first `pivots` on a whole tile."""
+    column = _offsets(sizes)[:-1]
+    eliminated = sizes[:pivots].sum()
+    column[pivots:] += _padded(eliminated, ROWS) - eliminated
+    return column
 
 
 def _children(parent: list[int]) -> list[list[int]]:
