@@ -7,7 +7,6 @@ import pytest
 import trimesh
 
 import isocloth as ic
-
 from isocloth.obstacles import recorded
 
 from .bodies import needles, needles_gradient
