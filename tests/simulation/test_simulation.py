@@ -271,11 +271,10 @@ def test_positions_that_are_no_image_of_the_rest_shape_are_reported():
 
 
 def test_a_soft_membrane_may_stretch():
-    sim, _ = hung(ic.Fabric(density=0.2, membrane=20.0))
-    for _ in range(60):
-        report = sim.step()
-    assert report.isometry_error > 0.05
-    assert report.converged
+    sim, _ = hung(ic.Fabric(density=0.2, membrane=6.0))
+    reports = [sim.step() for _ in range(60)]
+    assert max(report.isometry_error for report in reports) > 0.05
+    assert all(report.converged for report in reports)
 
 
 def test_reports_can_be_pickled():

@@ -8,8 +8,8 @@ Three discretisations (Coltraro et al., An inextensible model for the robotic ma
 - "stabilised", the default on triangles: "nodal", and a soft energy on every edge that removes the checkerboard.
   Edges that were enforced would lock: a triangle has no freedom left.
 
-F on quads of a net is taken with quadrature at the corners of the elements: it is then the mean angle between the net's
-lines at the node, and touches only the node's edges.
+`terms/net.py` says how F of a net is taken. Edges and angles of a net are equally stiff: E h = 4 k along the threads,
+and k is the shear modulus times the thickness.
 """
 
 from __future__ import annotations
@@ -19,19 +19,31 @@ from dataclasses import replace
 import numpy as np
 
 from isocloth.meshes import Mesh
-from isocloth.terms.elements import area_elements, corners, gauss
-from isocloth.terms.frames import physical_gradients
+from isocloth.terms.elements import gauss
+from isocloth.terms.metric import at_nodes, element_metric
+from isocloth.terms.net import net_angles
 from isocloth.terms.rows import Rows, pack, stack
 from isocloth.typing import FloatArray, IntArray
 
 DISCRETISATIONS = ("net", "nodal", "stabilised")
 
-#: stiffness of the angles of "net" relative to its edges: woven cloth shears far more easily than it stretches (with
-#: E h = 4 k for the edges this is G / E = 1/13), and a fold oblique to the net needs a little of it inside one cell.
-#: Chosen with the locking test in view (docs/validation.md says what was tried)
-SHEAR_RATIO = 0.3
-#: stiffness of the edges of "stabilised" relative to the enforced rows: chosen with the locking test in view, too
+#: stiffness of the edges of "stabilised" relative to the enforced rows; chosen with the locking test of a square in
+#: view (docs/validation.md says what was tried, and what other scenes then showed)
 STABILISER = 0.02
+
+
+def discretisation_for(mesh: Mesh, name: str | None = None) -> str:
+    """The discretisation called `name`, or the default for the elements of the mesh if that is None."""
+    if name is None:
+        return "net" if mesh.element == "quad" else "stabilised"
+    if name not in DISCRETISATIONS:
+        raise ValueError(f"discretisation {name!r} is unknown; choose one of {', '.join(DISCRETISATIONS)}")
+    if name == "net" and mesh.element == "triangle":
+        raise ValueError(
+            'the "net" discretisation needs quads: on triangles all edges leave no freedom to bend. '
+            'Use "stabilised" or "nodal", or a quad mesh'
+        )
+    return name
 
 
 def isometry(
@@ -46,21 +58,13 @@ def isometry(
         shear: whether F is enforced (else shearing is left to an energy).
         softest: stiffness that the stabiliser must not exceed, J/m^2; its edges run in all directions and resist shear.
     """
-    if discretisation is None:
-        discretisation = "net" if mesh.element == "quad" else "stabilised"
-    if discretisation not in DISCRETISATIONS:
-        raise ValueError(f"discretisation {discretisation!r} is unknown; choose one of {', '.join(DISCRETISATIONS)}")
-    if discretisation == "net" and mesh.element == "triangle":
-        raise ValueError(
-            'the "net" discretisation needs quads: on triangles all edges leave no freedom to bend. '
-            'Use "stabilised" or "nodal", or a quad mesh'
-        )
+    discretisation = discretisation_for(mesh, discretisation)
     sheared = np.concatenate([mesh.interior_nodes, mesh.corners]) if shear else np.empty(0, dtype=np.int64)
     share = _share(mesh)
     if discretisation == "net":
         angles = net_angles(mesh, sheared)
         return stack(_weighted(edges(mesh, mesh.edges), stiffness * _edge_share(mesh, mesh.edges, share)),
-                     _weighted(angles, SHEAR_RATIO * stiffness * share[sheared]))  # fmt: skip
+                     _weighted(angles, stiffness * share[sheared]))  # fmt: skip
     inside = mesh.interior_nodes
     parts = [
         _weighted(nodal_metric(mesh, "E", inside), stiffness * share[inside]),
@@ -94,63 +98,8 @@ def edges(mesh: Mesh, pairs: IntArray) -> Rows:
 
 def nodal_metric(mesh: Mesh, component: str, nodes: IntArray) -> Rows:
     """E, F or G at the given nodes by weighted residuals with the lumped mass (eq. 11)."""
-    rule = gauss(mesh.faces.shape[1])
-    area = area_elements(mesh.vertices[mesh.faces], rule)
-    weight = np.einsum("eq,qk->ekq", area, rule.values)  # integral of N_k
-    return _metric(mesh, component, nodes, weight, physical_gradients(mesh.vertices, mesh.faces, rule))
-
-
-def net_angles(mesh: Mesh, nodes: IntArray) -> Rows:
-    """F at the given nodes of a quad mesh, with quadrature at the elements' corners.
-
-    The multiplier of such a row is kept as an unknown: only then does the matrix couple nothing beyond one element
-    around a node, which halves the width of the cuts through the cloth. Its geometric stiffness is bounded by that of
-    the edges of the node, S = (+-T + D) / 2 with D diagonally dominant over them: equal to T's positive part for smooth
-    displacements, and it couples only nodes of one element.
-    """
-    rule = corners()
-    area = area_elements(mesh.vertices[mesh.faces], rule)
-    weight = np.einsum("eq,qk->ekq", area, rule.values)
-    rows = _metric(mesh, "F", nodes, weight, physical_gradients(mesh.vertices, mesh.faces, rule))
-    plus, minus = rows.plus.copy(), rows.minus.copy()
-    for m in np.unique(rows.sizes):
-        members = np.flatnonzero(rows.sizes == m)
-        slots = rows.square[members][:, None] + np.arange(m * m)
-        t = rows.T[slots].reshape(-1, m, m)
-        centre = np.argmax(rows.nodes[rows.ptr[members][:, None] + np.arange(m)] == nodes[members][:, None], axis=1)
-        pick = np.arange(len(members))
-        bound = np.abs(t)
-        bound[pick, centre, :] = bound[pick, :, centre] = 0.0
-        pull = bound.sum(axis=2)  # (rows, m) stiffness of the edge from the centre to each neighbour
-        d = np.zeros_like(t)
-        d[:, np.arange(m), np.arange(m)] = pull
-        d[pick, centre, :] -= pull
-        d[pick, :, centre] -= pull
-        d[pick, centre, centre] += pull.sum(axis=1)
-        plus[slots] = 0.5 * (t + d).reshape(-1, m * m)
-        minus[slots] = 0.5 * (-t + d).reshape(-1, m * m)
-    return replace(rows, plus=plus, minus=minus, kept=np.ones(len(rows), dtype=bool))
-
-
-def _metric(mesh: Mesh, component: str, nodes: IntArray, weight: FloatArray, gradients: FloatArray) -> Rows:
-    """Assemble T[k, i, j] = (1/m_k) sum_q weight N_i,a N_j,b, symmetrised, for the chosen component."""
-    first, second = {"E": (0, 0), "F": (0, 1), "G": (1, 1)}[component]
-    local = np.einsum("ekq,ekqi,ekqj->ekij", weight, gradients[..., first], gradients[..., second])
-    local = 0.5 * (local + local.transpose(0, 1, 3, 2))
-    faces = mesh.faces
-    mass = np.bincount(faces.ravel(), weight.sum(axis=2).ravel(), minlength=mesh.n_vertices)
-    local /= mass[faces][:, :, None, None]
-    number = np.full(mesh.n_vertices, -1)
-    number[nodes] = np.arange(len(nodes))
-    row = np.broadcast_to(number[faces][:, :, None, None], local.shape)
-    i = np.broadcast_to(faces[:, None, :, None], local.shape)
-    j = np.broadcast_to(faces[:, None, None, :], local.shape)
-    # what a corner rule does not touch is exactly zero and dropped, but never the node itself
-    used = local != 0.0
-    owner = np.broadcast_to(faces[:, :, None, None], local.shape)
-    used |= (i == owner) & (j == owner)
-    used &= row >= 0
-    return pack(row[used], i[used], j[used], local[used], mesh.vertices, len(nodes))
+    local = element_metric(mesh, component, gauss(mesh.faces.shape[1]))
+    return pack(*at_nodes(mesh, local, nodes), mesh.vertices, len(nodes))
 
 
 def _weighted(rows: Rows, weight: FloatArray) -> Rows:

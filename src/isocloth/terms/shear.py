@@ -11,15 +11,16 @@ from dataclasses import replace
 import numpy as np
 
 from isocloth.meshes import Mesh
-from isocloth.terms.isometry import net_angles, nodal_metric
+from isocloth.terms.isometry import discretisation_for, nodal_metric
 from isocloth.terms.mass import lumped_areas
+from isocloth.terms.net import net_angles
 from isocloth.terms.rows import Rows
 
 
 def shear(mesh: Mesh, stiffness: float, discretisation: str | None = None) -> Rows:
     """Rows F at all nodes, weighted by ks times the nodes' areas; an energy, not part of the isometry."""
     nodes = np.arange(mesh.n_vertices)
-    net = mesh.element == "quad" and discretisation in (None, "net")
+    net = discretisation_for(mesh, discretisation) == "net"
     rows = net_angles(mesh, nodes) if net else nodal_metric(mesh, "F", nodes)
     area = lumped_areas(mesh.vertices, mesh.faces)
     # a tiny weight keeps the row usable when the user asks for no resistance at all
