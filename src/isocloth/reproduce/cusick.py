@@ -8,7 +8,9 @@ much as it does within the cloth, so the cloth has no normal curvature along it;
 determinant zero, then has the circle's tangents as straight lines, and those sweep a plane. A discrete ring drapes
 through a layer of elements at the circle, where shear is not forbidden, and this layer shrinks with the elements: the
 coefficient rises under refinement. Woven cloth shears. So four variants are printed: shear as an energy, for which a
-coefficient exists, and shear forbidden, each with our bending matrix and with the papers'.
+coefficient exists, and shear forbidden, each with our bending matrix and with the papers'. The scatter over meshes has a
+target for the first two. For the others it tells how a mesh escapes and nothing of the fabric: it is printed, and a
+note says where it would miss; their steps must converge and their runs come to rest all the same.
 
 The density behind the papers' kappa0 = 0.005 is not stated: kappa0 / rho is chosen here such that the lowest
 of the stiffnesses 1 : 5 : 10 drapes to about their 23 % at 1000 nodes; with shear as an energy both matrices get the
@@ -61,6 +63,7 @@ VARIANTS = {
     "no shear": Variant("hessian", None, 1.7e-5),
     "no shear, papers' matrix": Variant("laplacian", None, 2e-5),
 }
+SCATTER = 3.0  # points, largest standard deviation over meshes
 STILL = 5e-3  # m/s
 LONGEST = 20.0  # s
 PIXEL = 2.5e-4  # m
@@ -180,6 +183,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     result = Result("cusick", TITLE)
     finished = _Finished(out)
     chosen = [(4, 30), (5, 40)] if quick else shapes(24)
+    scattered: list[str] = []
     for name, variant in list(VARIANTS.items())[: 1 if quick else None]:
         columns: dict[str, list[float]] = {}
         runs: list[Drape] = []
@@ -201,7 +205,12 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
                 fine = percent[[d.nodes > 700 for d in drapes]]
                 sd = float(fine.std(ddof=1))
                 result.info(f"{what}: mean DC above 700 nodes, %", float(fine.mean()), ".1f")
-                result.below(f"{what}: standard deviation above 700 nodes, points", sd, 3.0, ".2f", paper="very stable")
+                line = f"{what}: standard deviation above 700 nodes, points"
+                if variant.shear is not None:
+                    result.below(line, sd, SCATTER, ".2f", paper="very stable")
+                else:
+                    result.info(line, sd, ".2f", paper="very stable")
+                    scattered += [what] if sd > SCATTER else []
             result.info(f"{what}: range of DC, points", float(np.ptp(percent)), ".1f")
             runs += drapes
         means = [float(np.mean(column)) for column in columns.values()]
@@ -220,6 +229,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         )
     result.notes.append(f"start lifted by waves of {1e3 * WAVES:g} mm, rest shape flat; damping / density {RATE:g} 1/s")
     result.notes.append(
-        "with shear forbidden a held circle allows no smooth drape: DC rises as elements shrink (see the module)"
+        "with shear forbidden a held circle allows no smooth drape: DC rises as elements shrink, and its standard "
+        f"deviation has no target; it exceeds {SCATTER:g} points for: {'; '.join(scattered) or 'none'}"
     )
     return result
