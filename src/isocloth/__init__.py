@@ -6,6 +6,19 @@ from isocloth import measure, meshes
 from isocloth.errors import ConvergenceError, FabricError, MeshError, SceneError
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
+from isocloth.obstacles import (
+    Box,
+    Capsule,
+    Cylinder,
+    Floor,
+    Implicit,
+    Obstacle,
+    Plane,
+    Points,
+    Sphere,
+    Stick,
+    TriangleMesh,
+)
 from isocloth.simulation import ConvergenceWarning, Grasp, Report, Simulation, State
 from isocloth.solver import TIGHT, NewtonOptions, ProjectionOptions
 from isocloth.trajectory import Trajectory
@@ -13,8 +26,9 @@ from isocloth.trajectory import Trajectory
 __version__ = "0.1.0"
 
 __all__ = [
-    "TIGHT", "ConvergenceError", "ConvergenceWarning", "Fabric", "FabricError", "Grasp", "Mesh", "MeshError",
-    "NewtonOptions", "ProjectionOptions", "Report", "SceneError", "Simulation", "State", "Trajectory", "fabrics",
+    "TIGHT", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError", "Floor",
+    "Grasp", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions",
+    "Report", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "fabrics",
     "measure", "meshes",
 ]  # fmt: skip
 

@@ -15,7 +15,9 @@ def _fingerprint() -> tuple[float, int]:
     """A stamp that changes whenever any source with kernels does."""
     root = Path(__file__).parent
     files = [Path(__file__), root / "problem.py"]
-    files += [p for room in ("terms", "solver", "simulation") for p in (root / room).glob("*.py")]
+    files += [
+        p for room in ("obstacles", "terms", "contact", "solver", "simulation") for p in (root / room).glob("*.py")
+    ]
     stamps = "".join(f"{p.name}{p.stat().st_mtime_ns}{p.stat().st_size}" for p in sorted(files))
     digest = hashlib.sha256(stamps.encode()).digest()
     return float(int.from_bytes(digest[:6], "big")), int.from_bytes(digest[6:12], "big")
