@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.solver.contact_newton import NO_TOUCH, Touch
 from isocloth.typing import BoolArray, FloatArray
 
 
@@ -19,6 +20,8 @@ class State:
     previous_timestep: length of that step, s; 0 if there was none.
     multipliers: (r,) J, tension of every row, the next solve's start.
     held: (n,) which nodes were held during the last step.
+    touching: (n,) which nodes were in contact at the end of the last step.
+    touch: the contacts that carried force, and what is known of them.
     time: s.
     """
 
@@ -28,6 +31,8 @@ class State:
     previous_velocities: FloatArray
     multipliers: FloatArray
     held: BoolArray
+    touching: BoolArray
+    touch: Touch
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
@@ -46,5 +51,6 @@ def at_rest(positions: FloatArray, rows: int) -> State:
     """A state that starts from positions (n, 3) with no velocity."""
     still = np.zeros_like(positions)
     return State(
-        positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool)
-    )
+        positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool),
+        np.zeros(len(positions), dtype=bool), NO_TOUCH,
+    )  # fmt: skip

@@ -7,8 +7,7 @@ iteration.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
 from isocloth.solver.cholesky import back_substitute, factorise
 from isocloth.solver.coulomb import (
+    OPEN,
     ContactSet,
     Law,
     add_contacts,
@@ -31,17 +31,28 @@ from isocloth.solver.system import assemble
 from isocloth.terms.rows import add_forces, evaluate
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
-Finder = Callable[[FloatArray], ContactSet]
+
+class Encounter(Protocol):
+    """Where a step's contacts come from."""
+
+    def find(self, y: FloatArray) -> ContactSet:
+        """Contacts at the iterate y (n, 3)."""
+        ...
+
+    def couplings(self, y: FloatArray) -> IntArray:
+        """Pairs of nodes (p, 2) that contacts may couple at y and near it."""
+        ...
+
+
+#: iterations after which contacts are held by springs that only brake
+CALM = 4
 
 
 class Touch(NamedTuple):
-    """The contacts of a step that carry force: what the next step starts from."""
+    """Contacts and what was known of them: what the next iteration, or the next step, starts from."""
 
-    key: IntArray  # (c,) sorted
-    force: FloatArray  # (c, 3) N
-
-
-NO_TOUCH = Touch(np.empty(0, dtype=np.int64), np.empty((0, 3)))
+    key: IntArray  # (c,)
+    law: Law
 
 
 class ContactOutcome(NamedTuple):
@@ -50,85 +61,103 @@ class ContactOutcome(NamedTuple):
     outcome: Outcome
     contacts: ContactSet
     law: Law
-    depth: float  # m, deepest violation of a gap
-    friction_residual: float  # distance of a contact force from Coulomb's law, relative to the largest force
 
 
 def empty_law(count: int) -> Law:
-    """Arrays for `count` contacts."""
+    """Contacts of which nothing is known."""
     return Law(
-        np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros((count, 3)),
-        np.zeros((count, 3)), np.zeros(count),
+        np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros((count, 3)),
+        np.zeros(count),
     )  # fmt: skip
+
+
+NO_TOUCH = Touch(np.empty(0, dtype=np.int64), empty_law(0))
 
 
 class ContactNewton:
     """Newton with contacts, on the system of a `Newton`."""
 
+    name = "newton"
+
     def __init__(self, problem: Problem, options: NewtonOptions | None = None) -> None:
-        self.problem = problem
         self.newton = Newton(problem, options)
         self.options = self.newton.options
-        factor = self.newton.system.factor
-        self._look = factor.lookup
+        self.system = self.newton.system
+        self.longest = 4.0 * float(np.sqrt(problem.area.mean()))
+        self.rebuilt = 0  # how often the pattern had to follow the contacts
 
     def solve(
-        self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: Touch, find: Finder,
+        self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: Touch, encounter: Encounter,
         *, first: bool = False,
     ) -> ContactOutcome:  # fmt: skip
-        o, newton = self.options, self.newton
-        cloth, work = newton._cloth, newton._work
+        """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
+        o, system, work = self.options, self.system, self.newton._work
+        cloth = self.newton._cloth._replace(assembly=system.assembly)
         y, lam = step.start.copy(), multipliers.copy()
         iterations, converged = 0, False
         ra = gap = np.inf
         _refresh(cloth, step, inertia, work, y)
-        trace = []
+        self.trace = []
+        closed_before = None
         while True:
-            contacts = find(y)
-            law, fresh = carry(contacts, touch)
+            contacts = encounter.find(y)
+            law = carry(contacts, touch)
             scales(contacts, inertia, step.held, law)
-            depth, error = classify(contacts, law, fresh)
+            depth, error = classify(contacts, law, iterations == 0 or iterations > CALM)
+            closed = np.sort(contacts.key[law.status != OPEN])
+            if closed_before is not None and (iterations > CALM or np.array_equal(closed, closed_before)):
+                normal = np.einsum("cd,cd->c", law.force, contacts.normal)
+                law.threshold[:] = contacts.friction * np.maximum(normal, 0.0)
+                depth, error = classify(contacts, law, iterations == 0 or iterations > CALM)
+            closed_before = closed
             largest = float(np.abs(law.force).max(initial=0.0))
             relative = error / largest if largest > 0.0 else 0.0
-            trace.append((len(contacts.gap), int((law.status > 0).sum()), int((law.status == 2).sum()), depth, relative, gap, ra))
             if iterations > 0:
-                am = _residual(cloth, step, inertia, work, lam, contacts, law)
-                ra, am = am
+                ra, am = _residual(cloth, step, inertia, work, lam, contacts, law)
                 gap = _gap(cloth, work, lam)
-                trace[-1] = (*trace[-1][:5], gap, ra)
-                if gap < o.strain_gap and ra < o.force * am + o.force_floor and depth < 1e-5 and relative < 1e-3:
+                self.trace.append((len(law.status), *np.bincount(law.status, minlength=3), depth, relative, gap, ra, am))
+                if gap < o.strain_gap and ra < o.force * am + o.force_floor and depth < o.penetration and relative < o.friction:
                     converged = True
                     break
                 if not np.isfinite(ra) or iterations >= o.max_iterations:
                     break
-            placed = _iterate(cloth, step, inertia, newton.system.factor.fronts, self._look, work, contacts, law, lam)
-            if not placed:
-                raise RuntimeError("pattern")
+            if not _iterate(cloth, step, inertia, system.factor.fronts, system.factor.lookup, work, contacts, law, lam):
+                system.couple(encounter.couplings(y), y)
+                self.rebuilt += 1
+                cloth = cloth._replace(assembly=system.assembly)
+                if not _iterate(
+                    cloth, step, inertia, system.factor.fronts, system.factor.lookup, work, contacts, law, lam
+                ):
+                    raise AssertionError("a coupling of contacts is missing from the pattern made for them")
             iterations += 1
+            lam[:] = work.linearised
+            touch = Touch(contacts.key, law)
             if first:
-                lam[:] = work.linearised
-                touch = Touch(contacts.key, law.force)
+                # no tension is known yet: learn it before moving, or the first step would swing freely
                 first = False
                 continue
-            y += work.solution[: y.size].reshape(-1, 3)
-            lam[:] = work.linearised
-            touch = Touch(contacts.key, law.force)
+            d = work.solution[: y.size].reshape(-1, 3)
+            far = float(np.abs(d).max())
+            y += d if far <= self.longest else self.longest / far * d
             _refresh(cloth, step, inertia, work, y)
-        self.trace = trace
         error = float(np.abs(work.values[cloth.enforced]).max(initial=0.0))
-        outcome = Outcome(y, lam, work.residual.copy(), iterations, converged, error, gap, ra)
-        return ContactOutcome(outcome, contacts, law, depth, relative)
+        outcome = Outcome(
+            y, lam, work.residual.copy(), iterations, converged, error, gap, ra, int((law.status != OPEN).sum()),
+            float(contacts.gap.min(initial=np.inf)), relative,
+        )  # fmt: skip
+        return ContactOutcome(outcome, contacts, law)
 
 
-def carry(contacts: ContactSet, touch: Touch) -> tuple[Law, BoolArray]:
-    """Forces of contacts that were there before, by key; the others are fresh."""
+def carry(contacts: ContactSet, touch: Touch) -> Law:
+    """What is known of contacts that were there before, by key; nothing of the others."""
     law = empty_law(len(contacts.gap))
-    if len(touch.key) == 0:
-        return law, np.ones(len(contacts.gap), dtype=bool)
-    at = np.minimum(np.searchsorted(touch.key, contacts.key), len(touch.key) - 1)
-    known = touch.key[at] == contacts.key
-    law.force[known] = touch.force[at[known]]
-    return law, ~known
+    if len(touch.key):
+        order = np.argsort(touch.key)
+        at = order[np.minimum(np.searchsorted(touch.key, contacts.key, sorter=order), len(order) - 1)]
+        known = touch.key[at] == contacts.key
+        for new, old in zip(law, touch.law, strict=True):
+            new[known] = old[at[known]]
+    return law
 
 
 @kernel

@@ -29,6 +29,9 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 #: spring of a closed contact relative to the inertia m/h^2 it moves: a load of 1 g yields 1e-6 g h^2
 STIFFNESS = 1e6
 
+#: how much stiffer the spring of a contact becomes that seems to stick
+GROWTH = 30.0
+
 OPEN, STICK, SLIDE = 0, 1, 2
 
 
@@ -41,7 +44,7 @@ class ContactSet(NamedTuple):
     gap: FloatArray  # (c,) m
     slip: FloatArray  # (c, 3) m, relative displacement since the start of the step
     friction: FloatArray  # (c,)
-    key: IntArray  # (c,) who touches whom; sorted
+    key: IntArray  # (c,) who touches whom
     body: IntArray  # (c,) 0: cloth on cloth; k: obstacle k
 
 
@@ -49,10 +52,10 @@ class Law(NamedTuple):
     """What an iteration makes of the contacts."""
 
     force: FloatArray  # (c, 3) N, on the side with positive weights
-    threshold: FloatArray  # (c,) N, mu r_N as it entered the last solve
-    status: IntArray  # (c,)
+    threshold: FloatArray  # (c,) N, mu r_N as it enters the solve
+    status: IntArray  # (c,) OPEN, STICK or SLIDE
+    grip: FloatArray  # (c,) N/m, spring along the surface; of a sliding contact across its direction
     direction: FloatArray  # (c, 3) of sliding friction
-    stiffness: FloatArray  # (c, 3) N/m: along the normal, along and across the direction of friction
     scale: FloatArray  # (c,) N/m, inertia m/h^2 that the contact moves
 
 
@@ -72,87 +75,106 @@ def scales(c: ContactSet, inertia: FloatArray, held: BoolArray, law: Law) -> Non
 
 
 @kernel
-def classify(c: ContactSet, law: Law, fresh: BoolArray) -> tuple[float, float]:
-    """Linearise the law at the present forces and gaps; returns the largest residuals, m and N.
+def classify(c: ContactSet, law: Law, calm: bool) -> tuple[float, float]:
+    """Decide for each contact how it enters the next solve; returns how far the law is from being met, m and N.
 
-    The first is the penetration that the law forbids, the second the distance of the force from where the projection
-    puts it. `fresh` contacts have no force yet and start sticking.
+    The first is the deepest penetration. The second is the largest distance of a force from where the law puts it, with
+    mu r_N as it is now; the threshold of friction that enters the solve stays what it was.
+
+    A contact sticks or slides; one that was pushed past rest is held by a spring that gives the right force at the slip
+    it had, and which grows stiffer while it seems to hold. If `calm`, all that do not stick firmly are held by such
+    springs: these can only brake, where a constant force of friction from a step before, or with a wrong direction,
+    drives. That converges slowly, but always.
     """
     depth = error = 0.0
     for k in range(len(c.gap)):
         rho = law.scale[k]
         n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
         r0, r1, r2 = law.force[k, 0], law.force[k, 1], law.force[k, 2]
-        s0, s1, s2 = c.slip[k, 0], c.slip[k, 1], c.slip[k, 2]
         normal = r0 * n0 + r1 * n1 + r2 * n2
-        along = s0 * n0 + s1 * n1 + s2 * n2
         depth = max(depth, -c.gap[k])
         w = STIFFNESS * rho
-        pressed = normal - rho * c.gap[k]
-        if pressed <= 0.0:
+        if normal - rho * c.gap[k] <= 0.0:
             law.status[k] = OPEN
-            law.stiffness[k, 0] = law.stiffness[k, 1] = law.stiffness[k, 2] = 0.0
-            law.threshold[k] = 0.0
             error = max(error, np.sqrt(r0 * r0 + r1 * r1 + r2 * r2))
             continue
-        law.stiffness[k, 0] = w
-        if normal < 0.0:
-            error = max(error, -normal)
-        threshold = c.friction[k] * max(normal, 0.0)
-        law.threshold[k] = threshold
-        if c.friction[k] == 0.0:
+        limit = law.threshold[k]
+        along = c.slip[k, 0] * n0 + c.slip[k, 1] * n1 + c.slip[k, 2] * n2
+        s0, s1, s2 = c.slip[k, 0] - along * n0, c.slip[k, 1] - along * n1, c.slip[k, 2] - along * n2
+        t0, t1, t2 = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
+        error = max(error, -normal, _off(t0, t1, t2, s0, s1, s2, rho, c.friction[k] * max(normal, 0.0)))
+        if limit == 0.0:
             law.status[k] = SLIDE
             law.direction[k, 0] = law.direction[k, 1] = law.direction[k, 2] = 0.0
-            law.stiffness[k, 1] = law.stiffness[k, 2] = 0.0
+            law.grip[k] = 0.0
             continue
-        # tangential parts: of the force and of the slip
-        t0, t1, t2 = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
-        q0 = t0 - rho * (s0 - along * n0)
-        q1 = t1 - rho * (s1 - along * n1)
-        q2 = t2 - rho * (s2 - along * n2)
-        size = np.sqrt(q0 * q0 + q1 * q1 + q2 * q2)
-        if fresh[k] or size <= threshold:
-            law.status[k] = STICK
-            law.stiffness[k, 1] = law.stiffness[k, 2] = w
-            if not fresh[k]:
-                error = max(error, np.sqrt((t0 - q0) ** 2 + (t1 - q1) ** 2 + (t2 - q2) ** 2))
+        slip = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
+        pull = np.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
+        if law.status[k] == STICK and law.grip[k] >= w:
+            if pull <= limit:
+                continue
+            # it does not hold: it slides against the force that held it, and across that is held the less the further
+            # the force was off
+            law.status[k] = SLIDE
+            law.direction[k, 0], law.direction[k, 1], law.direction[k, 2] = t0 / pull, t1 / pull, t2 / pull
+            law.grip[k] = min(w, rho * limit / (pull - limit))
             continue
-        law.status[k] = SLIDE
-        q0, q1, q2 = q0 / size, q1 / size, q2 / size
-        law.direction[k, 0], law.direction[k, 1], law.direction[k, 2] = q0, q1, q2
-        error = max(
-            error,
-            np.sqrt((t0 - threshold * q0) ** 2 + (t1 - threshold * q1) ** 2 + (t2 - threshold * q2) ** 2),
-        )
-        law.stiffness[k, 1] = 0.0
-        law.stiffness[k, 2] = min(w, rho * threshold / max(size - threshold, 1e-300))
+        if slip * w <= limit:
+            law.status[k], law.grip[k] = STICK, w
+            continue
+        if calm:
+            law.status[k], law.grip[k] = STICK, limit / slip
+            continue
+        u0, u1, u2 = -s0 / slip, -s1 / slip, -s2 / slip
+        if law.status[k] == SLIDE:
+            same = law.direction[k, 0] * u0 + law.direction[k, 1] * u1 + law.direction[k, 2] * u2
+            if same > 0.0:
+                law.direction[k, 0], law.direction[k, 1], law.direction[k, 2] = u0, u1, u2
+                law.grip[k] = min(w, limit / slip)
+                continue
+            law.status[k], law.grip[k] = STICK, min(w, limit / slip)
+        elif law.grip[k] * slip < 0.5 * limit:
+            law.grip[k] = min(w, GROWTH * law.grip[k])
+        else:
+            law.status[k] = SLIDE
+            law.direction[k, 0], law.direction[k, 1], law.direction[k, 2] = u0, u1, u2
+            law.grip[k] = min(w, limit / slip)
     return depth, error
+
+
+@kernel
+def _off(
+    t0: float, t1: float, t2: float, s0: float, s1: float, s2: float, rho: float, limit: float
+) -> float:  # fmt: skip
+    """|t - P(t - rho s)|: distance of a tangential force from the law, N (Alart and Curnier)."""
+    q0, q1, q2 = t0 - rho * s0, t1 - rho * s1, t2 - rho * s2
+    size = np.sqrt(q0 * q0 + q1 * q1 + q2 * q2)
+    if size > limit:
+        q0, q1, q2 = q0 * limit / size, q1 * limit / size, q2 * limit / size
+    return float(np.sqrt((t0 - q0) ** 2 + (t1 - q1) ** 2 + (t2 - q2) ** 2))
 
 
 @kernel
 def spring(c: ContactSet, law: Law, k: int, matrix: FloatArray, load: FloatArray) -> None:
     """matrix (3, 3), load (3,): the force of contact k on its positive side is load - matrix d, d = B (y' - y)."""
     n = c.normal[k]
-    kn, kt, kq = law.stiffness[k, 0], law.stiffness[k, 1], law.stiffness[k, 2]
+    w, grip = STIFFNESS * law.scale[k], law.grip[k]
     along = c.slip[k, 0] * n[0] + c.slip[k, 1] * n[1] + c.slip[k, 2] * n[2]
     if law.status[k] == STICK:
         for a in range(3):
             for b in range(3):
                 unit = 1.0 if a == b else 0.0
-                matrix[a, b] = kn * n[a] * n[b] + kt * (unit - n[a] * n[b])
-            load[a] = -kn * c.gap[k] * n[a] - kt * (c.slip[k, a] - along * n[a])
+                matrix[a, b] = w * n[a] * n[b] + grip * (unit - n[a] * n[b])
+            load[a] = -w * c.gap[k] * n[a] - grip * (c.slip[k, a] - along * n[a])
         return
     t = law.direction[k]
     # across: the tangent that is perpendicular to the direction of friction
-    q0 = n[1] * t[2] - n[2] * t[1]
-    q1 = n[2] * t[0] - n[0] * t[2]
-    q2 = n[0] * t[1] - n[1] * t[0]
-    across = c.slip[k, 0] * q0 + c.slip[k, 1] * q1 + c.slip[k, 2] * q2
-    q = (q0, q1, q2)
+    q = (n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0])
+    across = c.slip[k, 0] * q[0] + c.slip[k, 1] * q[1] + c.slip[k, 2] * q[2]
     for a in range(3):
         for b in range(3):
-            matrix[a, b] = kn * n[a] * n[b] + kq * q[a] * q[b]
-        load[a] = -kn * c.gap[k] * n[a] - kq * across * q[a] + law.threshold[k] * t[a]
+            matrix[a, b] = w * n[a] * n[b] + grip * q[a] * q[b]
+        load[a] = -w * c.gap[k] * n[a] - grip * across * q[a] + law.threshold[k] * t[a]
 
 
 @kernel
