@@ -29,6 +29,7 @@ def make(frames: int = 5, **changes: Any) -> Trajectory:
             "isometry_error": np.r_[np.nan, rng.random(frames - 1)],
             "converged": np.ones(frames, dtype=bool),
         },
+        "obstacles": [(REST, QUAD), (REST + rng.normal(size=(frames, 4, 3)), [[0, 1, 2], [0, 2, 3]])],
         "metadata": {"title": "a tëst", "fabric": {"density": 0.144}, "seeds": [1, 2]},
     }
     return Trajectory(**(parts | changes))
@@ -50,6 +51,10 @@ def test_round_trip_is_bit_exact(tmp_path: Path, suffix: str) -> None:
     assert set(saved.reports.keys()) == set(loaded.reports.keys())
     for name, report in saved.reports.items():
         assert_same_bits(report, loaded.reports[name])
+    assert len(loaded.obstacles) == 2
+    for body, other in zip(saved.obstacles, loaded.obstacles, strict=True):
+        assert_same_bits(body[0], other[0])
+        assert_same_bits(body[1], other[1])
     assert loaded.metadata == saved.metadata
     assert [p.name for p in tmp_path.iterdir()] == [f"run{suffix}"]
 
@@ -62,6 +67,7 @@ def test_round_trip_without_options(tmp_path: Path, suffix: str) -> None:
     assert loaded.velocities is None
     assert len(loaded.reports) == 0
     assert loaded.metadata == {}
+    assert loaded.obstacles == ()
     assert_same_bits(bare.positions, loaded.positions)
 
 
@@ -190,3 +196,30 @@ def test_a_failed_write_leaves_the_previous_file(tmp_path: Path) -> None:
     with atomic_path(path) as temporary:
         temporary.write_text("after")
     assert path.read_text() == "after"
+
+
+def test_obstacles_stand_still_or_move_with_the_frames() -> None:
+    trajectory = make()
+    still, moving = trajectory.obstacles
+    np.testing.assert_array_equal(trajectory.obstacles_at(0.0375)[0], still[0])
+    middle = 0.5 * (moving[0][1] + moving[0][2])
+    np.testing.assert_allclose(trajectory.obstacles_at(0.0375)[1], middle, atol=1e-12)
+    np.testing.assert_array_equal(trajectory.obstacles_at(0.1)[1], moving[0][-1])
+    part = trajectory[1:3]
+    np.testing.assert_array_equal(part.obstacles[0][0], still[0])
+    np.testing.assert_array_equal(part.obstacles[1][0], moving[0][1:3])
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (3, "obstacle 0 of a trajectory must be a pair"),
+        ((REST[:, :2], QUAD), r"vertices of obstacle 0 .* must have shape \(n, 3\)"),
+        ((np.zeros((4, 4, 3)), QUAD), r"vertices of obstacle 0 .* must have shape \(5, n, 3\)"),
+        ((REST, [[0, 1, 4]]), "obstacle 0: faces .* must index its 4 vertices"),
+        ((REST * np.nan, QUAD), "vertices of obstacle 0 .* must be finite"),
+    ],
+)
+def test_wrong_obstacles_are_named(body: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make(obstacles=[body])

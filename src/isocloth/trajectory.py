@@ -6,7 +6,7 @@ import json
 import os
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,11 @@ from isocloth.typing import FloatArray, IntArray
 FORMAT = "isocloth-trajectory-1"
 SUFFIXES = (".npz", ".h5", ".hdf5")
 
+#: a body beside the cloth: vertices (v, 3) in m that stand still or (T, v, 3) of every frame, and faces
+Body = tuple[FloatArray, IntArray]
+
 _REPORT = "reports/"
+_OBSTACLE = "obstacles/"
 _CHUNK_BYTES = 1 << 20
 
 
@@ -37,6 +41,8 @@ class Trajectory:
     reports: the solver's certificate of every frame; a mapping name -> (T,) array will do (`iterations`,
         `isometry_error`, `converged`, ...). NaN means "not computed for this frame".
     velocities: (T, n, 3) metres per second, or None.
+    obstacles: bodies to be drawn beside the cloth, each a pair: vertices (v, 3) in metres that stand still, or
+        (T, v, 3) of every frame; and faces (f, 3) or (f, 4).
     metadata: anything JSON can hold.
     """
 
@@ -46,6 +52,7 @@ class Trajectory:
     rest: FloatArray
     reports: Reports | Mapping[str, np.ndarray] = field(default_factory=lambda: Reports({}))
     velocities: FloatArray | None = None
+    obstacles: Sequence[Body] = ()
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -57,6 +64,7 @@ class Trajectory:
         put(self, "faces", _faces(self.faces, len(self.rest)))
         if self.velocities is not None:
             put(self, "velocities", _floats("velocities", self.velocities, shape))
+        put(self, "obstacles", tuple(_body(i, body, shape[0]) for i, body in enumerate(self.obstacles)))
         columns = {name: _report(name, r, shape[0]) for name, r in self.reports.items()}
         put(self, "reports", Reports(columns))
         put(self, "metadata", json.loads(_json(self.metadata)))
@@ -79,6 +87,7 @@ class Trajectory:
             rest=self.rest,
             reports=Reports({name: report[frames] for name, report in self.reports.items()}),
             velocities=None if self.velocities is None else self.velocities[frames],
+            obstacles=[(p if p.ndim == 2 else p[frames], faces) for p, faces in self.obstacles],
             metadata=self.metadata,
         )
 
@@ -103,6 +112,16 @@ class Trajectory:
 
     def at(self, t: float) -> FloatArray:
         """(n, 3) metres: the vertices at time t (s), interpolated linearly between frames."""
+        before, weight = self._place(t)
+        return _between(self.positions, before, weight)
+
+    def obstacles_at(self, t: float) -> list[FloatArray]:
+        """(v, 3) metres: the vertices of every obstacle at time t (s), interpolated linearly between frames."""
+        before, weight = self._place(t)
+        return [p if p.ndim == 2 else _between(p, before, weight) for p, _ in self.obstacles]
+
+    def _place(self, t: float) -> tuple[int, float]:
+        """The frame before a time (s), and how far (0 to 1) the time lies towards the next."""
         # A time computed as k * dt may miss the last frame by rounding.
         slack = 1e-9 * max(abs(self.times[0]), abs(self.times[-1]))
         if not self.times[0] - slack <= t <= self.times[-1] + slack:
@@ -111,11 +130,10 @@ class Trajectory:
                 f"{self.times[-1]:g} s; give a time within it"
             )
         if len(self) == 1:
-            return self.positions[0].copy()
+            return 0, 0.0
         after = int(np.clip(np.searchsorted(self.times, t), 1, len(self) - 1))
         t0, t1 = self.times[after - 1], self.times[after]
-        weight = float(np.clip((t - t0) / (t1 - t0), 0.0, 1.0))
-        return (1.0 - weight) * self.positions[after - 1] + weight * self.positions[after]
+        return after - 1, float(np.clip((t - t0) / (t1 - t0), 0.0, 1.0))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write to `path`: .npz (zip of arrays) or .h5 (HDF5). Both are compressed without loss."""
@@ -144,8 +162,9 @@ class Trajectory:
             )
         try:
             return cls(
-                **{name: array for name, array in arrays.items() if not name.startswith(_REPORT)}
+                **{name: array for name, array in arrays.items() if not name.startswith((_REPORT, _OBSTACLE))}
                 | {"metadata": json.loads(str(arrays["metadata"]))},
+                obstacles=_bodies(arrays),
                 reports=Reports({n.removeprefix(_REPORT): a for n, a in arrays.items() if n.startswith(_REPORT)}),
             )
         except (TypeError, KeyError, ValueError) as error:
@@ -163,7 +182,22 @@ class Trajectory:
         }
         if self.velocities is not None:
             arrays["velocities"] = self.velocities
+        for i, (vertices, faces) in enumerate(self.obstacles):
+            arrays |= {f"{_OBSTACLE}{i}/vertices": vertices, f"{_OBSTACLE}{i}/faces": faces}
         return arrays | {_REPORT + name: report for name, report in self.reports.items()}
+
+
+def _between(frames: FloatArray, before: int, weight: float) -> FloatArray:
+    """(n, 3) between two of the frames (T, n, 3)."""
+    if weight == 0.0:
+        return frames[before].copy()
+    return (1.0 - weight) * frames[before] + weight * frames[before + 1]
+
+
+def _bodies(arrays: Mapping[str, np.ndarray]) -> list[Body]:
+    """The obstacles among the arrays of a file; those written before there were any have none."""
+    count = len({name.split("/")[1] for name in arrays if name.startswith(_OBSTACLE)})
+    return [(arrays[f"{_OBSTACLE}{i}/vertices"], arrays[f"{_OBSTACLE}{i}/faces"]) for i in range(count)]
 
 
 def _write_npz(path: Path, arrays: dict[str, Any]) -> None:
@@ -273,6 +307,19 @@ def _times(values: Any) -> FloatArray:
             "record every instant once"
         )
     return times
+
+
+def _body(number: int, body: Any, frames: int) -> Body:
+    try:
+        vertices, faces = body
+    except (TypeError, ValueError):
+        raise ValueError(f"obstacle {number} of a trajectory must be a pair (vertices, faces)") from None
+    name = f"vertices of obstacle {number}"
+    points = _floats(name, vertices, (frames, None, 3) if np.ndim(vertices) == 3 else (None, 3))
+    try:
+        return points, _faces(faces, points.shape[-2])
+    except ValueError as error:
+        raise ValueError(f"obstacle {number}: {error}") from None
 
 
 def _faces(values: Any, n: int) -> IntArray:

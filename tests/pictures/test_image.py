@@ -12,7 +12,7 @@ from PIL import Image
 
 from isocloth.pictures import contact_sheet, frame, render, save_png
 from isocloth.pictures.image import best_columns
-from isocloth.pictures.studio import set_up, with_sharp_edges
+from isocloth.pictures.studio import set_up, sharp_corners
 from isocloth.trajectory import Trajectory
 
 
@@ -80,11 +80,11 @@ def test_boxes_keep_their_edges_and_sheets_stay_smooth() -> None:
     corners = np.array([[x, y, z] for x in (0.0, 1) for y in (0.0, 1) for z in (0.0, 1)])
     quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
     box = quads[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
-    points, triangles = with_sharp_edges(corners, box)
-    assert len(points) == 36
-    np.testing.assert_array_equal(points[triangles], corners[box])
+    chosen, triangles = sharp_corners(corners, box)
+    assert len(chosen) == 36
+    np.testing.assert_array_equal(chosen[triangles], box)
     sheet = waving()
-    assert len(with_sharp_edges(sheet.positions[3], sheet.triangles)[0]) == len(sheet.rest)
+    assert len(sharp_corners(sheet.positions[3], sheet.triangles)[0]) == len(sheet.rest)
 
 
 def test_the_ground_is_darker_where_the_cloth_throws_its_shadow() -> None:
@@ -144,3 +144,66 @@ def test_a_frame_of_two_thousand_triangles_is_quick() -> None:
 
     # About 25 ms on one core of a small server; the bound leaves room for a busy machine.
     assert min(once() for _ in range(5)) < 0.15
+
+
+def level(height: float, side: float = 6.0) -> tuple[np.ndarray, np.ndarray]:
+    corners = np.array([[-1.0, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]])
+    return 0.5 * side * corners + [0.5, 0.5, height], np.array([[0, 1, 2, 3]])
+
+
+def test_an_obstacle_that_moves_is_drawn_where_it_is() -> None:
+    """Behind the cloth at first, before it at last, and half way in the middle."""
+    rest, faces = grid(5)
+    upright = rest[:, [0, 2, 1]]
+    screen = upright.mean(axis=0) + 0.5 * (upright - upright.mean(axis=0))
+    way = np.array([[0, 0.2, 0], [0, -0.2, 0]])[:, None]
+    trajectory = Trajectory(
+        times=[0.0, 1.0], positions=[upright, upright], faces=faces, rest=rest, obstacles=[(screen + way, faces)]
+    )
+    options = {"width": 200, "height": 150, "wireframe": False}
+    assert np.ptp(middle(frame(trajectory, 0, **options))) > 60
+    assert np.ptp(middle(frame(trajectory, 1, **options))) < 25
+    assert np.ptp(middle(frame(trajectory, 0.4, **options))) > 60
+    assert np.ptp(middle(frame(trajectory, 0.6, **options))) < 25
+
+
+def test_given_obstacles_are_drawn_beside_those_of_the_trajectory() -> None:
+    rest, faces = grid(5)
+    upright = rest[:, [0, 2, 1]]
+    left, right = upright * [0.4, 1, 1] - [0, 0.2, 0], upright * [0.4, 1, 1] + [0.6, -0.2, 0]
+    own = Trajectory(times=[0.0], positions=[upright], faces=faces, rest=rest, obstacles=[(left, faces)])
+    both = Trajectory(
+        times=[0.0], positions=[upright], faces=faces, rest=rest, obstacles=[(left, faces), (right, faces)]
+    )
+    np.testing.assert_array_equal(
+        frame(own, 0, width=120, height=90, obstacles=[(right, faces)]), frame(both, 0, width=120, height=90)
+    )
+
+
+def test_a_floor_is_the_ground() -> None:
+    rest, faces = grid(5)
+    cloth = still(rest + np.array([0, 0, 0.5]), rest, faces)
+    bare, floor = set_up(cloth, width=100, height=100), set_up(cloth, width=100, height=100, obstacles=[level(0.1)])
+    assert bare.body.ground is None
+    assert floor.body.ground == 0.1
+    assert floor.body.drawn == ()
+    # neither too small, nor above, nor tilted
+    tilted = level(0.0)[0] @ np.array([[1, 0, 0.1], [0, 1, 0], [0, 0, 1]]), level(0.0)[1]
+    for other in (level(0.1, side=0.5), level(0.7), tilted):
+        assert set_up(cloth, width=100, height=100, obstacles=[other]).body.ground is None
+    two = set_up(cloth, width=100, height=100, obstacles=[level(0.0), level(0.2)])
+    assert two.body.ground == 0.2
+    assert two.body.drawn == (0,)
+
+
+def test_a_floor_hides_what_is_below() -> None:
+    rest, faces = grid(5)
+    cloth = still(rest, rest, faces)
+    buried = rest * [0.5, 0.2, 1] + [0.25, -0.24, -0.1], faces  # before the cloth, under the floor
+
+    def grey(*obstacles: tuple[np.ndarray, np.ndarray]) -> int:
+        picture = frame(cloth, 0, width=200, height=150, wireframe=False, obstacles=obstacles).astype(int)[:130]
+        return int(((np.ptp(picture, axis=2) < 12) & (np.abs(picture[..., 0] - 165) < 12)).sum())
+
+    assert grey(buried) > 500
+    assert grey(buried, level(-0.01)) < 50

@@ -71,13 +71,27 @@ def test_the_page_asks_nothing_from_elsewhere(tmp_path: Path) -> None:
 
 def test_obstacles_travel_with_the_page() -> None:
     vertices, faces = grid(3)
-    data = embedded(page(waving(), obstacles=[(vertices, faces), (vertices + 1, faces)]))
-    found = decode(data["obstacleVertices"], "<f4").reshape(-1, 3)
-    np.testing.assert_allclose(found, np.concatenate([vertices, vertices + 1]), rtol=1e-6)
+    trajectory = waving()
+    moves = vertices + np.linspace(0, 1, len(trajectory))[:, None, None]
+    data = embedded(page(trajectory, obstacles=[(vertices, faces), (moves, faces), (vertices + 1, faces)]))
+    still = decode(data["obstacleVertices"], "<f4").reshape(-1, 3)
+    np.testing.assert_allclose(still, np.concatenate([vertices, vertices + 1]), rtol=1e-6)
+    low, high = np.array(data["movingLow"]), np.array(data["movingHigh"])
+    moving = low + decode(data["moving"], "<u2").reshape(data["frames"], -1, 3) / 65535 * (high - low)
+    np.testing.assert_allclose(moving, moves, atol=0.51 * (high - low).max() / 65535)
     triangles = decode(data["obstacleTriangles"], "<u4").reshape(-1, 3)
-    assert triangles.min() == 0
-    assert triangles.max() == 17
-    assert len(triangles) == 16
+    assert len(triangles) == 24
+    # what is drawn at the last frame, put together as the page does
+    corners = np.concatenate([still, moving[-1]])[decode(data["obstacleCorners"], "<u4")][triangles]
+    split = faces[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+    wanted = np.concatenate([vertices[split], moves[-1][split], (vertices + 1)[split]])
+    np.testing.assert_allclose(corners, wanted, atol=1e-4)
+
+
+def test_a_page_without_obstacles_has_none() -> None:
+    data = embedded(page(waving()))
+    assert {data[key] for key in ("obstacleVertices", "obstacleCorners", "obstacleTriangles", "moving")} == {""}
+    assert not data["scene"]["solid"]
 
 
 def test_long_recordings_are_thinned_out() -> None:

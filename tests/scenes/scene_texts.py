@@ -20,10 +20,28 @@ GOOD: dict[str, Any] = {
     ],
 }
 
+#: an obstacle of every kind, some that move, none near the cloth
+OBSTACLES: list[dict[str, Any]] = [
+    {"kind": "floor", "height": -2.0, "friction": 0.4},
+    {"kind": "sphere", "centre": [0, 0, -1], "radius": 0.1, "motion": "line", "by": [0, 0, 0.1], "stop": 1.0},
+    {"kind": "box", "centre": [0, 0, -1], "size": [0.1, 0.2, 0.3], "rotation": [0, 0, 90], "name": "table"},
+    {"kind": "plane", "point": [0, 0, -3], "normal": [0, 1, 1], "velocity": [0.1, 0, 0]},
+    {"kind": "points", "points": [[0, 0, 0], [0.1, 0, 0]], "centre": [0, 0, -1]},
+    {"kind": "mesh", "path": "body.obj", "scale": 0.001, "centre": [0, 0, -1.5]},
+    {"kind": "stick", "a": [0, -1, -1], "b": [1, -1, -1], "radius": 0.0075, "pieces": 5},
+    {"kind": "cylinder", "a": [0, -1, -1], "b": [1, -1, -1], "radius": 0.1, "spin": [90, 0, 0]},
+    {"kind": "capsule", "a": [0, -1, -1], "b": [1, -1, -1], "radius": 0.1},
+]
+
 
 def good() -> dict[str, Any]:
     """A scene without problems, to be spoilt."""
     return copy.deepcopy(GOOD)
+
+
+def good_with_obstacles() -> dict[str, Any]:
+    """The same with obstacles, to be spoilt."""
+    return {**good(), "obstacle": copy.deepcopy(OBSTACLES)}
 
 
 def blocks(language: str) -> list[str]:

@@ -12,16 +12,19 @@ from isocloth.scenes import Scene
 from isocloth.scenes.load import read_scene
 from isocloth.scenes.read_cloth import SHAPES
 from isocloth.scenes.read_motion import FIELDS
+from isocloth.scenes.read_obstacle import KINDS
 
-from .scene_texts import good
+from .scene_texts import good, good_with_obstacles
 
 KEYS = sorted(
     {key for sizes in SHAPES.values() for key in sizes}
     | {key for keys in FIELDS.values() for key in keys}
+    | {key for keys in KINDS.values() for key in keys}
+    | {"kind", "friction", "velocity", "spin"}
     | {"shape", "position", "rotation", "noise", "seed", "name", "density", "bending", "duration", "timestep", "every"}
     | {"gravity", "solver", "nodes", "at", "where", "motion", "release", "radius"}
 )  # fmt: skip
-WORDS = sorted({*SHAPES, *FIELDS, "corners", "corner 0", "boundary loop 3", "newton", "x"})
+WORDS = sorted({*SHAPES, *FIELDS, *KINDS, "corners", "corner 0", "boundary loop 3", "newton", "x"})
 
 scalars = (
     st.none().map(lambda _: 10**400)
@@ -48,7 +51,11 @@ def outcome(data: Any) -> Scene | SceneError:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.dictionaries(st.sampled_from(["cloth", "fabric", "simulation", "grasp", "title"]) | keys, values | tables))
+@given(
+    st.dictionaries(
+        st.sampled_from(["cloth", "fabric", "simulation", "grasp", "obstacle", "title"]) | keys, values | tables
+    )
+)
 def test_that_any_file_is_read_or_refused(data: dict[str, Any]) -> None:
     outcome(data)
 
@@ -66,12 +73,22 @@ def test_that_any_value_in_any_field_is_read_or_refused(table: str | int, key: s
         assert name in str(result)
 
 
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, len(KINDS) - 1), keys, values)
+def test_that_any_value_in_any_obstacle_is_read_or_refused(number: int, key: str, value: Any) -> None:
+    data = good_with_obstacles()
+    data["obstacle"][number][key] = value
+    result = outcome(data)
+    if isinstance(result, SceneError):
+        assert f"obstacle[{number}]" in str(result)
+
+
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(["cloth", "fabric", "simulation", "grasp"]), st.text(min_size=1, max_size=12))
 def test_that_unknown_keys_are_refused(table: str, key: str) -> None:
     data = good()
     target = data["grasp"][1] if table == "grasp" else data[table]
-    if key in target or key in KEYS or key in {"thickness", "shear", "membrane"}:
+    if key in target or key in KEYS or key in {"thickness", "shear", "membrane", "self_collision"}:
         return
     target[key] = 1
     result = outcome(data)

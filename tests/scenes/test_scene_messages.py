@@ -11,7 +11,7 @@ from isocloth.errors import SceneError
 from isocloth.scenes import build, load_scene
 from isocloth.scenes.load import read_scene
 
-from .scene_texts import good
+from .scene_texts import good, good_with_obstacles
 
 BIG = 10**5000
 
@@ -60,6 +60,35 @@ WRONG: list[tuple[tuple[Any, ...], Any, list[str]]] = [
     (("simulation", "discretisation"), "nett", ["simulation.discretisation = 'nett'", "'net'"]),
     (("simulation", "bending_model"), 1, ["simulation.bending_model = 1", "hessian"]),
     (("simulation", "discretization"), "net", ["did you mean 'discretisation'?"]),
+    (("simulation", "self_collision"), 1, ["simulation.self_collision = 1", "true or false"]),
+    (("fabric", "friction"), -0.1, ["fabric.friction = -0.1", "zero or positive"]),
+    (("obstacle",), {"kind": "floor"}, ["obstacle = ", "[[obstacle]] with double brackets"]),
+    (("obstacle",), [3], ["obstacle = [3]", "[[obstacle]]"]),
+    (("obstacle", 0, "kind"), ..., ["obstacle[0].kind: is missing", "floor, plane, sphere"]),
+    (("obstacle", 0, "kind"), "ball", ["obstacle[0].kind = 'ball'", "known are floor, plane"]),
+    (("obstacle", 0, "kind"), "spheer", ["obstacle[0].kind = 'spheer'", "did you mean 'sphere'?"]),
+    (("obstacle", 0, "height"), "low", ["obstacle[0].height = 'low'", "finite number in m"]),
+    (("obstacle", 0, "height"), -75, ["obstacle[0].height = -75", "at least -20 m"]),
+    (("obstacle", 0, "friction"), -0.1, ["obstacle[0].friction = -0.1", "at least 0", "slippery"]),
+    (("obstacle", 0, "friction"), float("inf"), ["obstacle[0].friction = inf", "finite"]),
+    (("obstacle", 0, "radius"), 0.1, ["obstacle[0].radius = 0.1", "belongs to kind 'sphere' or 'cylinder'"]),
+    (("obstacle", 0, "frction"), 0.1, ["obstacle[0].frction = 0.1", "did you mean 'friction'?"]),
+    (("obstacle", 0, "name"), 3, ["obstacle[0].name = 3", "text in quotes"]),
+    (("obstacle", 1, "centre"), ..., ["obstacle[1].centre: is missing", "[x, y, z] in m"]),
+    (("obstacle", 1, "centre"), [0, 0], ["obstacle[1].centre = [0, 0]", "three finite numbers"]),
+    (("obstacle", 1, "centre"), [0, 0, 35], ["obstacle[1].centre = [0, 0, 35]", "is it in cm?"]),
+    (("obstacle", 1, "radius"), -1, ["obstacle[1].radius = -1", "more than 0 m"]),
+    (("obstacle", 1, "radius"), 35, ["obstacle[1].radius = 35", "in cm?", "write 0.35"]),
+    (("obstacle", 1, "spin"), 90, ["obstacle[1].spin = 90", "degrees/s"]),
+    (("obstacle", 1, "velocity"), [0, 0, 1], ["obstacle[1].velocity = [0, 0, 1]", "a motion is given already"]),
+    (("obstacle", 1, "rotation"), 90, ["obstacle[1].rotation = 90", "degrees"]),
+    (("obstacle", 1, "frequency"), 80, ["obstacle[1].frequency = 80", "belongs to motion 'oscillate', not 'line'"]),
+    (("obstacle", 2, "size"), [1, 1, 0], ["obstacle[2].size = [1, 1, 0]", "three positive lengths"]),
+    (("obstacle", 3, "normal"), [0, 0, 0], ["obstacle[3].normal = [0, 0, 0]", "not zero"]),
+    (("obstacle", 4, "points"), [[0, 0]], ["obstacle[4].points = [[0, 0]]", "[[0, 0, 1], [0.5, 0, 1]]"]),
+    (("obstacle", 5, "path"), ..., ["obstacle[5].path: is missing", "text in quotes"]),
+    (("obstacle", 5, "scale"), 0, ["obstacle[5].scale = 0", "more than 0"]),
+    (("obstacle", 6, "pieces"), 0, ["obstacle[6].pieces = 0", "at least 1"]),
     (("grasp",), {"where": "corners"}, ["grasp = ", "[[grasp]] with double brackets"]),
     (("grasp",), [3], ["grasp = [3]", "[[grasp]]"]),
     (("grasp", 0, "where"), ..., ["grasp[0]: exactly one of nodes, at and where", "none is given"]),
@@ -85,7 +114,7 @@ WRONG: list[tuple[tuple[Any, ...], Any, list[str]]] = [
 
 
 def spoil(where: tuple[Any, ...], value: Any) -> dict[str, Any]:
-    data = good()
+    data = good_with_obstacles()
     target: Any = data
     for key in where[:-1]:
         target = target[key]
@@ -142,7 +171,20 @@ def test_that_a_wrong_motion_is_named(grasp: dict[str, Any], parts: list[str]) -
     assert "problems" not in str(caught.value)
 
 
+STICK = {"kind": "stick", "a": [0, 0, -1], "b": [0, 0, -1], "radius": 0.1}
+BALL = {"kind": "sphere", "centre": [0, 0, -1], "radius": 0.1, "motion": "path", "times": [0, 1]}
+
 BUILDS: list[tuple[dict[str, Any], list[str]]] = [
+    ({"obstacle": [{"kind": "floor", "height": -1}, STICK]}, ["obstacle[1]", "a and b are the same point"]),
+    ({"obstacle": [{"kind": "mesh", "path": "absent.obj"}]}, ["obstacle[0]", "absent.obj", "does not exist"]),
+    (
+        {"obstacle": [BALL | {"positions": [[0, 0, 0], [0, 0, 1]]}]},
+        ["obstacle[0]", "the path starts at [0.0, 0.0, 0.0]", "[0.0, 0.0, -1.0]", "relative = true"],
+    ),
+    (
+        {"obstacle": [BALL | {"positions": [[[0, 0, 0], [0, 0, 1]], [[0, 0, 0], [0, 0, 1]]]}]},
+        ["obstacle[0]", "2 points per time", "give one, the centre"],
+    ),
     ({"grasp": [{"nodes": [99]}]}, ["grasp[0]", "node 99 does not exist", "0 to 15"]),
     ({"grasp": [{"nodes": [0]}, {"at": [0, 0, 0]}]}, ["grasp[1]", "node 0 is held already"]),
     ({"grasp": [{"where": "corner 7"}]}, ["grasp[0]", "4 corners", "number 7"]),

@@ -94,6 +94,10 @@ def fingerprint(scene: Scene) -> str:
     del data["source"], data["title"]
     if scene.cloth.file is not None:
         data["cloth"]["file"] = hashlib.sha256(scene.cloth.file.read_bytes()).hexdigest()
-    motions = [type(plan.motion).__name__ for plan in scene.grasps]
+    for kept, plan in zip(data["obstacles"], scene.obstacles, strict=True):
+        if plan.file is not None:
+            kept["file"] = hashlib.sha256(plan.file.read_bytes()).hexdigest()
+    moving = [plan.motion for plan in scene.grasps] + [plan.motion for plan in scene.obstacles]
+    motions = [type(motion).__name__ for motion in moving]
     text = json.dumps([data, motions], sort_keys=True, default=lambda value: np.asarray(value).tolist())
     return hashlib.sha256(text.encode()).hexdigest()

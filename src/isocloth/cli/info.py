@@ -17,6 +17,7 @@ from isocloth.cli.summary import certificate
 from isocloth.meshes import Mesh
 from isocloth.meshes.files import EXTENSIONS
 from isocloth.scenes import build, cloth_mesh, find_scene, load_scene, shipped_scenes
+from isocloth.scenes.motions import Hold
 from isocloth.trajectory import SUFFIXES, Trajectory
 
 
@@ -101,4 +102,7 @@ def _scene(file: Path) -> str:
         until = "" if plan.release is None else f", released at {plan.release:g} s"
         held = ", ".join(map(str, grasp.nodes[:8])) + (", ..." if len(grasp.nodes) > 8 else "")
         rows.append((f"grasp[{i}]", f"{type(plan.motion).__name__.lower()} of nodes {held}{until}"))
+    for i, body in enumerate(scene.obstacles):
+        how = "" if isinstance(body.motion, Hold) else f", {type(body.motion).__name__.lower()}"
+        rows.append((f"obstacle[{i}]", f"{body.name or body.kind}, friction {body.friction:g}{how}"))
     return columns(rows, scene.title or file.name)

@@ -1,8 +1,24 @@
 """Contact: which parts of the cloth and of obstacles come close during a step, and how that is linearised.
 
-`candidates` finds pairs by their boxes, `contacts` decides which of them matter and on which side.
+`candidates` finds pairs by their boxes, `contacts` decides which of them matter and on which side, `crossings` and
+`smallest_distance` check the result.
 """
 
+from isocloth.contact.broad import candidates
+from isocloth.contact.ccd import time_of_approach
+from isocloth.contact.narrow import Contacts, contacts, crossings, pair_key, smallest_distance
 from isocloth.contact.surface import Feature, Pairs, Surface, build_surface
 
-__all__ = ["Feature", "Pairs", "Surface", "build_surface"]
+__all__ = [
+    "Contacts",
+    "Feature",
+    "Pairs",
+    "Surface",
+    "build_surface",
+    "candidates",
+    "contacts",
+    "crossings",
+    "pair_key",
+    "smallest_distance",
+    "time_of_approach",
+]

@@ -24,7 +24,7 @@ class Surface(NamedTuple):
 class Feature(NamedTuple):
     """Points, edges or triangles of an obstacle; indices count from its own first vertex."""
 
-    count: int  #: number of vertices
+    size: int  #: number of vertices
     edges: IntArray  #: (e, 2)
     faces: IntArray  #: (f, 3)
     reach: float  #: separation to be kept from the cloth, in m
@@ -51,13 +51,16 @@ def build_surface(count: int, triangles: IntArray, thickness: float, features: I
         own_faces = np.asarray(feature.faces, dtype=np.int64).reshape(-1, 3)
         edges.append(own_edges + first)
         faces.append(own_faces + first)
-        nodes.append(first + np.arange(feature.count))
-        body.append(np.full(feature.count, k, dtype=np.int64))
+        nodes.append(first + np.arange(feature.size))
+        body.append(np.full(feature.size, k, dtype=np.int64))
         reach.append(feature.reach)
         bare.append(len(own_edges) > 0 and len(own_faces) == 0)
-        first += feature.count
+        first += feature.size
     return Surface(
-        *(np.ascontiguousarray(np.concatenate(part), dtype=np.int64) for part in (nodes, edges, faces, body)),
+        nodes=np.concatenate(nodes),
+        edges=np.concatenate(edges),
+        faces=np.concatenate(faces),
+        body=np.concatenate(body),
         reach=np.array(reach, dtype=np.float64),
         bare=np.array(bare, dtype=np.bool_),
     )

@@ -11,7 +11,7 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 
 Surface = tuple[FloatArray, IntArray]
 
-SEGMENTS = 48
+SEGMENTS = 36  # around; divisible by 4
 COLUMNS = 120
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from isocloth.pictures.animation import save_gif, save_mp4
 from isocloth.pictures.image import contact_sheet, frame, margin_for, save_png
 from isocloth.pictures.page import save_page
-from isocloth.pictures.studio import Colour, Obstacle, set_up
+from isocloth.pictures.studio import Colour, Obstacle, set_up, with_obstacles
 from isocloth.trajectory import Trajectory
 
 __all__ = ["SUFFIXES", "contact_sheet", "frame", "render", "save_png"]
@@ -38,8 +38,8 @@ def render(
     watch the cloth from all sides, with the certificate of every frame.
 
     width, height: pixels (.mp4 rounds up to even numbers; a page fills its window). colour: "cloth" or
-    "strain". obstacles: (vertices (n, 3) in metres, faces) of bodies that stand still. progress: called
-    with (done, total) after every frame of an animation.
+    "strain". obstacles: bodies beside those of the trajectory, (vertices, faces), with vertices (v, 3) in metres that
+    stand still or (T, v, 3) of every frame. progress: called with (done, total) after every frame of an animation.
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
@@ -47,7 +47,7 @@ def render(
             f"a picture file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, "
             f"but {str(path)!r} was given; choose one of these"
         )
-    obstacles = list(obstacles)
+    trajectory = with_obstacles(trajectory, obstacles)
     if suffix == ".html":
         save_page(
             trajectory,
@@ -56,7 +56,6 @@ def render(
             wireframe=wireframe,
             every=every,
             title=title,
-            obstacles=obstacles,
         )
         return
     if suffix == ".png":
@@ -67,7 +66,6 @@ def render(
             colour=colour,
             wireframe=wireframe,
             title=title,
-            obstacles=obstacles,
         )
         save_png(sheet, path)
         return
@@ -79,7 +77,6 @@ def render(
         height=height,
         colour=colour,
         wireframe=wireframe,
-        obstacles=obstacles,
         margin=margin_for(width, height, colour),
     )
     save = save_gif if suffix == ".gif" else save_mp4

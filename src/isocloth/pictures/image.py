@@ -34,7 +34,8 @@ def frame(
     """(height, width, 3) uint8 picture of one instant.
 
     when: an int is the index of a frame, a float a time in seconds. colour: "cloth" (blue in front, orange
-    behind) or "strain". obstacles: (vertices (n, 3) in metres, faces) of bodies that stand still.
+    behind) or "strain". obstacles: bodies beside those of the trajectory, (vertices (v, 3) in
+    metres, or (T, v, 3) of every frame, faces).
     """
     studio = set_up(
         trajectory,
@@ -84,7 +85,7 @@ def contact_sheet(
     times = np.linspace(trajectory.times[0], trajectory.times[-1], count)
     for k, time in enumerate(times):
         top, left = head + k // columns * cell_height, k % columns * cell_width
-        picture = studio.picture(trajectory.at(float(time)))
+        picture = studio.picture(trajectory.at(float(time)), float(time))
         sheet[top : top + picture.shape[0], left : left + cell_width] = picture
         place = (left + 0.5 * cell_width, top + picture.shape[0] + 0.5 * caption)
         text = seconds(time, trajectory.duration / max(count - 1, 1) / 9)
@@ -120,7 +121,7 @@ def instant(trajectory: Trajectory, when: int | float | Any) -> tuple[float, Flo
 
 def labelled(studio: Studio, positions: FloatArray, time: float, title: str | None) -> np.ndarray:
     """The picture of the cloth at `positions` with its time, title and colour bar."""
-    picture = studio.picture(positions)
+    picture = studio.picture(positions, time)
     height = picture.shape[0]
     size = text_size(height)
     text = f"t = {seconds(time, 0.01)}"

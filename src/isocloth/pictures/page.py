@@ -18,7 +18,16 @@ from isocloth.pictures.camera import axes, pleasant_angles
 from isocloth.pictures.edges import StrainGauge, unique_edges
 from isocloth.pictures.ground import grid_spacing
 from isocloth.pictures.light import light_over
-from isocloth.pictures.studio import Colour, Obstacle, floor_height, gather, sample_frames, worth_showing
+from isocloth.pictures.studio import (
+    Body,
+    Colour,
+    Obstacle,
+    floor_height,
+    gather,
+    sample_frames,
+    with_obstacles,
+    worth_showing,
+)
 from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray, IntArray
 
@@ -56,7 +65,8 @@ def page(
     if colour not in ("cloth", "strain"):
         raise ValueError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
     name = title or "Cloth"
-    data = page_data(trajectory, chosen_frames(trajectory, every), list(obstacles))
+    trajectory = with_obstacles(trajectory, obstacles)
+    data = page_data(trajectory, chosen_frames(trajectory, every))
     data |= {"title": name, "colour": colour, "wireframe": wireframe}
     # Inside a script element only the end tag has a meaning.
     embedded = json.dumps(data, allow_nan=False).replace("</", "<\\/")
@@ -69,19 +79,22 @@ def chosen_frames(trajectory: Trajectory, every: int | None = None) -> IntArray:
     if every is not None and every < 1:
         raise ValueError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
     frames = np.arange(0, len(trajectory), every or 1)
-    bytes_per_frame = len(trajectory.rest) * 7 * 4 / 3
+    moving = sum(vertices.shape[1] for vertices, _ in trajectory.obstacles if vertices.ndim == 3)
+    bytes_per_frame = (len(trajectory.rest) * 7 + moving * 6) * 4 / 3
     most = int(np.clip(MOST_BYTES / bytes_per_frame, 2, MOST_FRAMES))
     if len(frames) > most:
         frames = frames[np.linspace(0, len(frames) - 1, most).round().astype(int)]
     return frames
 
 
-def page_data(trajectory: Trajectory, frames: IntArray, obstacles: list[Obstacle]) -> dict[str, Any]:
+def page_data(trajectory: Trajectory, frames: IntArray) -> dict[str, Any]:
     """What the page draws, ready for JSON; arrays are little-endian and in base64.
 
     positions: (k, n, 3) uint16, 0 to 65535 from `low` to `high`, which rounds by less than 1e-5 of the
     size. strain: (k, n) int8, -127 to 127 from -strainLimit to strainLimit; it is computed before that
-    rounding, which would drown the strain of a cloth that hardly stretches.
+    rounding, which would drown the strain of a cloth that hardly stretches. obstacleVertices: (p, 3) float32, at the
+    first frame; moving: (k, q, 3) uint16 as the positions, between its own bounds; obstacleCorners: (c,) vertices to
+    draw, of both together, with repetitions; obstacleTriangles index these.
     """
     positions = trajectory.positions[frames]
     low, high = positions.min(axis=(0, 1)), positions.max(axis=(0, 1))
@@ -90,7 +103,7 @@ def page_data(trajectory: Trajectory, frames: IntArray, obstacles: list[Obstacle
     limit = colours.strain_limit(strain)
     factor, unit = colours.strain_unit(limit)
     edges, counts = unique_edges(trajectory.faces)
-    body = gather(trajectory, obstacles, wireframe=False)
+    body = gather(trajectory, wireframe=False)
     n = len(trajectory.rest)
     return {
         "frames": len(frames),
@@ -106,12 +119,33 @@ def page_data(trajectory: Trajectory, frames: IntArray, obstacles: list[Obstacle
         "triangles": encode(trajectory.triangles.astype("<u4")),
         "inner": encode(edges[counts > 1].astype("<u4")),
         "border": encode(edges[counts == 1].astype("<u4")),
-        "obstacleVertices": encode(body.still.astype("<f4")),
+        **obstacle_data(trajectory, frames, body),
         "obstacleTriangles": encode((body.triangles[len(trajectory.triangles) :] - n).astype("<u4")),
         "reports": {name: values(report[frames]) for name, report in trajectory.reports.items()},
         "chart": chart(trajectory),
-        "scene": scene(sample_frames(trajectory), trajectory.triangles, body.still),
+        "scene": scene(trajectory, body),
         "palette": palette(),
+    }
+
+
+def obstacle_data(trajectory: Trajectory, frames: IntArray, body: Body) -> dict[str, Any]:
+    """The obstacles that stand still and those that move; of each corner, where it is among both."""
+    bodies = [trajectory.obstacles[i][0] for i in body.drawn]
+    still = [p for p in bodies if p.ndim == 2]
+    moving = [p[frames] for p in bodies if p.ndim == 3]
+    # the bodies are numbered in their order; here those that move come last
+    starts = np.cumsum([0, *(p.shape[-2] for p in still), *(p.shape[-2] for p in moving)])
+    ranks = np.argsort(np.argsort([p.ndim for p in bodies], kind="stable"))
+    places = [np.arange(starts[rank], starts[rank] + p.shape[-2]) for p, rank in zip(bodies, ranks, strict=True)]
+    order = np.concatenate([np.empty(0, dtype=np.int64), *places])
+    poses = np.concatenate([np.empty((len(frames), 0, 3)), *moving], axis=1)
+    low, high = (poses.min(axis=(0, 1)), poses.max(axis=(0, 1))) if moving else (np.zeros(3), np.zeros(3))
+    return {
+        "obstacleVertices": encode(np.concatenate([np.empty((0, 3)), *still]).astype("<f4")),
+        "moving": encode(quantise(poses, low, high)),
+        "movingLow": low.tolist(),
+        "movingHigh": high.tolist(),
+        "obstacleCorners": encode(order[body.corners].astype("<u4")),
     }
 
 
@@ -134,11 +168,11 @@ def chart(trajectory: Trajectory) -> dict[str, Any] | None:
     return {"name": name, "times": trajectory.times[starts].tolist(), "values": values(largest)}
 
 
-def scene(frames: FloatArray, triangles: IntArray, still: FloatArray) -> dict[str, Any]:
+def scene(trajectory: Trajectory, body: Body) -> dict[str, Any]:
     """View, light and ground, as in the still pictures."""
-    azimuth, elevation = pleasant_angles(frames, triangles)
+    azimuth, elevation = pleasant_angles(trajectory.positions[sample_frames(trajectory)], trajectory.triangles)
     right, _, ahead = axes(azimuth, elevation)
-    points, size = worth_showing(frames, still)
+    points, size = worth_showing(trajectory, body)
     light = light_over(points, right, ahead)
     fill = right - 0.6 * ahead
     return {
@@ -151,9 +185,17 @@ def scene(frames: FloatArray, triangles: IntArray, still: FloatArray) -> dict[st
         "lightRadius": light.radius,
         "fill": (fill / np.linalg.norm(fill)).tolist(),
         "size": size,
-        "floor": floor_height(points, size),
+        "floor": floor_height(body, points, size),
+        "solid": body.ground is not None,
+        "extremes": extremes(points).tolist(),
         "spacing": grid_spacing(size),
     }
+
+
+def extremes(points: FloatArray) -> FloatArray:
+    """(k, 3) of the points (p, 3) that lie farthest in many directions: if these are in view, so are almost all."""
+    steps = np.array([[x, y, z] for x in (-2, -1, 0, 1, 2) for y in (-2, -1, 0, 1, 2) for z in (-2, -1, 0, 1, 2)])
+    return np.round(points[np.unique(np.argmax(points @ steps.T, axis=0))], 4)
 
 
 def palette() -> dict[str, Any]:

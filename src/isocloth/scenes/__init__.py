@@ -2,12 +2,13 @@
 
 from isocloth.scenes.build import build, cloth_mesh
 from isocloth.scenes.load import load_scene
-from isocloth.scenes.model import Cloth, GraspPlan, Scene, Settings
+from isocloth.scenes.model import Cloth, GraspPlan, ObstaclePlan, Scene, Settings
 from isocloth.scenes.shipped import find_scene, shipped_scenes
 
 __all__ = [
     "Cloth",
     "GraspPlan",
+    "ObstaclePlan",
     "Scene",
     "Settings",
     "build",

@@ -10,6 +10,8 @@ from scipy.spatial.transform import Rotation
 
 from isocloth import meshes
 from isocloth.meshes import Mesh
+from isocloth.obstacles import Obstacle
+from isocloth.scenes.build_obstacle import build_obstacle
 from isocloth.scenes.model import Cloth, GraspPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
@@ -36,6 +38,13 @@ def build(scene: Scene) -> Simulation:
     """The simulation of a scene, with its grasps in place and their releases planned."""
     mesh = cloth_mesh(scene)
     settings = scene.settings
+    problems = Problems(scene.source)
+    contact: dict[str, Any] = {}
+    if scene.obstacles:
+        contact["obstacles"] = _obstacles(scene, problems)
+        problems.raise_if_any()
+    if settings.self_collision:
+        contact["self_collision"] = True
     sim = ScheduledSimulation(
         _noisy(mesh, scene.cloth),
         scene.fabric,
@@ -46,8 +55,8 @@ def build(scene: Scene) -> Simulation:
         solver=settings.solver,
         discretisation=settings.discretisation,
         bending_model=settings.bending_model,
+        **contact,
     )
-    problems = Problems(scene.source)
     for i, plan in enumerate(scene.grasps):
         try:
             _hold(sim, plan, mesh)
@@ -55,6 +64,16 @@ def build(scene: Scene) -> Simulation:
             problems.add(f"grasp[{i}]", str(error))
     problems.raise_if_any()
     return sim
+
+
+def _obstacles(scene: Scene, problems: Problems) -> list[Obstacle]:
+    found = []
+    for i, plan in enumerate(scene.obstacles):
+        try:
+            found.append(build_obstacle(plan))
+        except (ValueError, TypeError, OSError) as error:
+            problems.add(f"obstacle[{i}]", str(error))
+    return found
 
 
 def cloth_mesh(scene: Scene) -> Mesh:

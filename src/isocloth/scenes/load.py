@@ -13,6 +13,7 @@ from isocloth.scenes.problems import Problems
 from isocloth.scenes.read_cloth import read_cloth
 from isocloth.scenes.read_fabric import read_fabric
 from isocloth.scenes.read_grasp import read_grasp
+from isocloth.scenes.read_obstacle import read_obstacle
 from isocloth.scenes.read_settings import read_settings
 from isocloth.scenes.table import Table
 
@@ -36,7 +37,11 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
         settings=settings,
         grasps=tuple(
             read_grasp(Table(entry, f"grasp[{i}]", problems), folder, settings.timestep)
-            for i, entry in enumerate(_entries(top))
+            for i, entry in enumerate(_entries(top, "grasp"))
+        ),
+        obstacles=tuple(
+            read_obstacle(Table(entry, f"obstacle[{i}]", problems), folder, settings.timestep)
+            for i, entry in enumerate(_entries(top, "obstacle"))
         ),
         source=source,
     )
@@ -77,14 +82,14 @@ class _Absent(Table):
         pass
 
 
-def _entries(top: Table) -> list[dict[str, Any]]:
-    value = top.take("grasp")
+def _entries(top: Table, name: str) -> list[dict[str, Any]]:
+    value = top.take(name)
     if value is None:
         return []
     if isinstance(value, dict):
-        top.complain("grasp", "expected [[grasp]] with double brackets, as there may be several")
+        top.complain(name, f"expected [[{name}]] with double brackets, as there may be several")
         return []
     if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        top.complain("grasp", "expected tables that start with [[grasp]]")
+        top.complain(name, f"expected tables that start with [[{name}]]")
         return []
     return value

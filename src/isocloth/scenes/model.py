@@ -44,6 +44,7 @@ class Settings:
     solver: str = "newton"
     discretisation: str | None = None
     bending_model: str = "hessian"
+    self_collision: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,6 +64,27 @@ class GraspPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ObstaclePlan:
+    """A body, how rough it is and how it moves.
+
+    kind: "floor", "sphere", ... sizes: what the kind takes beside these. file, scale: of a mesh, and the factor from
+    its unit to m. velocity: m/s. spin: degrees/s. rotation: rotation vector (axis times angle), degrees. name: "" is
+    the name of its kind.
+    """
+
+    kind: str
+    sizes: Mapping[str, Any] = field(default_factory=dict)
+    file: Path | None = None
+    scale: float = 1.0
+    friction: float = 0.3
+    velocity: Vector | None = None
+    spin: Vector | None = None
+    rotation: Vector = (0.0, 0.0, 0.0)
+    motion: Motion = field(default_factory=Hold)
+    name: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Scene:
     """A whole scene. source: the file it was read from, which error messages name."""
 
@@ -70,5 +92,6 @@ class Scene:
     settings: Settings
     fabric: Fabric = field(default_factory=Fabric)
     grasps: tuple[GraspPlan, ...] = ()
+    obstacles: tuple[ObstaclePlan, ...] = ()
     title: str = ""
     source: Path | None = None

@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from scipy.spatial.transform import Rotation
-
-from isocloth.scenes.model import Cloth, Vector
-from isocloth.scenes.table import Table, as_number, as_vector
+from isocloth.scenes.model import Cloth
+from isocloth.scenes.read_rotation import read_rotation
+from isocloth.scenes.table import Table
 
 ELEMENTS = ("quad", "triangle")
 
@@ -49,7 +47,7 @@ def read_cloth(table: Table, folder: Path) -> Cloth:
         file=folder / path if path else None,
         scale=scale,
         position=table.vector("position", "m") or (0.0, 0.0, 0.0),
-        rotation=_rotation(table),
+        rotation=read_rotation(table),
         noise=table.number("noise", 0.0, unit="m", least=0.0, most=0.1, hint="0.001 is a good choice"),
         seed=table.integer("seed", 0),
     )
@@ -89,27 +87,6 @@ def _grid(table: Table, key: str) -> tuple[int, int] | None:
         )
         return None
     return value[0], value[1]
-
-
-def _rotation(table: Table) -> Vector:
-    """Rotation vector in degrees from [x, y, z] angles about fixed axes, or { axis, angle }."""
-    value = table.take("rotation")
-    if value is None:
-        return (0.0, 0.0, 0.0)
-    angles = as_vector(value)
-    if angles is not None:
-        x, y, z = Rotation.from_euler("xyz", angles, degrees=True).as_rotvec(degrees=True)
-        return (float(x), float(y), float(z))
-    if isinstance(value, dict) and set(value) == {"axis", "angle"}:
-        axis, angle = as_vector(value["axis"]), as_number(value["angle"])
-        if axis is not None and angle is not None and 0.0 < (length := float(np.linalg.norm(axis))) < 1e100:
-            return (angle * axis[0] / length, angle * axis[1] / length, angle * axis[2] / length)
-    table.complain(
-        "rotation",
-        "expected degrees, either [x, y, z] about the fixed axes x, y, z in turn, or "
-        "{ axis = [1, 0, 0], angle = 90 } with an axis that is not zero",
-    )
-    return (0.0, 0.0, 0.0)
 
 
 def _foreign_sizes(table: Table, shape: str) -> None:

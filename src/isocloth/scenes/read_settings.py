@@ -34,6 +34,7 @@ def read_settings(table: Table) -> Settings:
         if table.has("discretisation")
         else None,
         bending_model=table.choice("bending_model", MODELS, "hessian"),
+        self_collision=table.flag("self_collision", False),
     )
     table.take("discretisation")
     if duration < timestep / 2:

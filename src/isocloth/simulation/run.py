@@ -183,8 +183,7 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
         )
-    columns = {f.name: kept[f"state_{f.name}"] for f in fields(State)}
-    state = State(**{name: value if value.ndim else value.item() for name, value in columns.items()})
+    state = State.from_dict({name[6:]: kept[name] for name in kept if name.startswith("state_")})
     for grasp in sim.grasps:
         if not state.held[grasp.nodes].any():
             grasp.release()  # as the first part of the run has done

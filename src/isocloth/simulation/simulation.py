@@ -191,6 +191,8 @@ class Simulation:
                 stacklevel=2,
             )
         self._state = replace(value, **arrays)
+        if isinstance(self.solver, ContactNewton) and not np.array_equal(value.coupled_at, self.solver.coupled_at):
+            self.solver.couple(value.coupled, value.coupled_at)
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
 
@@ -343,6 +345,8 @@ class Simulation:
             held=self._held,
             touching=state.touching,
             touch=state.touch,
+            coupled=state.coupled,
+            coupled_at=state.coupled_at,
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,
@@ -390,6 +394,8 @@ class Simulation:
             held=self._held,
             touching=touched,
             touch=Touch(contacts.key[pressing], Law(*[a[pressing] for a in law])),
+            coupled=self.solver.coupled,
+            coupled_at=self.solver.coupled_at,
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,

@@ -1,19 +1,17 @@
 """Multifrontal factorisation of a sparse symmetric quasi-definite matrix with a fixed pattern.
 
-The matrix is U^T D U with D = +-1 and the signs known beforehand: + for displacements, - for the multipliers that are
-kept as unknowns (see newton.py). Such a matrix is factorisable in any order (Vanderbei, Symmetric quasidefinite
-matrices, 1995), so the order is chosen for sparsity alone.
+The matrix is U^T D^-1 U, D the diagonal of U, and the signs of D are known beforehand: + for displacements, - for the
+multipliers that are kept as unknowns (see newton.py). Such a matrix is factorisable in any order (Vanderbei, Symmetric
+quasidefinite matrices, 1995), so the order is chosen for sparsity alone.
 
 The pattern is analysed once; each factorisation then runs without allocation, in a fixed order of operations (the same
-input gives the same bits) and without the interpreter's lock. Rows are stored, U = L^T. Their lengths are padded to
-whole tiles (see tile.py), which then need no special cases at the edges: what lands in the padding, or left of the
-diagonal, is never read. Reference: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear
-systems, 1983.
+input gives the same bits) and without the interpreter's lock. Rows of U are stored, with 1/D on the diagonal: no root
+is taken, and each pivot divides once. Rows and columns are padded to whole tiles (see tile.py), which then need no
+special cases at the edges: what lands in the padding of the columns, or left of the diagonal, is never read. Reference:
+Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear systems, 1983.
 """
 
 from __future__ import annotations
-
-import numpy as np
 
 from isocloth.compiled import inlined, kernel
 from isocloth.solver.fronts import Fronts
@@ -33,7 +31,7 @@ def factorise(f: Fronts, x: FloatArray) -> bool:
     """
     ok = True
     for front in range(len(f.size)):
-        p, b, stride, edge = f.pivots[front], f.size[front] - f.pivots[front], f.stride[front], f.schur_stride[front]
+        p, b, stride, edge = f.rows[front], f.size[front] - f.rows[front], f.stride[front], f.schur_stride[front]
         first, corner = f.panel_ptr[front], f.schur_ptr[front]
         f.schur[corner : corner + (b + ROWS - 1) // ROWS * ROWS * edge] = 0.0
         for c in range(f.child_ptr[front], f.child_ptr[front + 1]):
@@ -44,7 +42,7 @@ def factorise(f: Fronts, x: FloatArray) -> bool:
             depth = min(96, p - k)
             for i in range(0, b, ROWS):
                 for j in range(i // COLUMNS * COLUMNS, b, COLUMNS):
-                    tile(f.schur, corner + i * edge + j, edge, f.panel, first + k * stride + p + j, f.signed,
+                    tile(f.schur, corner + i * edge + j, edge, f.panel, first + k * stride + p + j, f.divided,
                          k * stride + p + i, stride, depth)  # fmt: skip
         _forward(f, front, x)
     return ok
@@ -53,7 +51,7 @@ def factorise(f: Fronts, x: FloatArray) -> bool:
 @kernel
 def _absorb(f: Fronts, child: int, parent: int) -> None:
     """Add a child's Schur complement (upper triangle) into its parent's rows and Schur complement."""
-    p, stride, edge = f.pivots[parent], f.stride[parent], f.schur_stride[parent]
+    p, stride, edge = f.rows[parent], f.stride[parent], f.schur_stride[parent]
     width = f.schur_stride[child]
     runs = f.runs[f.run_ptr[child] : f.run_ptr[child + 1]]
     for q in range(len(runs)):
@@ -72,92 +70,67 @@ def _absorb(f: Fronts, child: int, parent: int) -> None:
 
 @kernel
 def _factor_rows(f: Fronts, front: int) -> bool:
-    """U^T D U of the leading p x p block of p rows of length m, applied to the whole rows, four rows at a time.
+    """U^T D^-1 U of the leading p x p block of p rows of length m, applied to the whole rows, four rows at a time.
 
-    Looking left: four rows receive the updates of all rows above them at once, then are divided by their own pivots.
-    `f.signed` receives D U.
+    Looking left: four rows receive the updates of all rows above them at once, then are reduced by one another.
+    `f.divided` receives D^-1 U.
     """
     ok = True
-    u, v = f.panel, f.signed
-    p, m, stride, first = f.pivots[front], f.size[front], f.stride[front], f.panel_ptr[front]
-    begin = f.scalar_ptr[front]
-    for k0 in range(0, p, ROWS):
-        if k0 > 0:
-            for j in range(k0 // COLUMNS * COLUMNS, m, COLUMNS):
-                tile(u, first + k0 * stride + j, stride, u, first + j, v, k0, stride, k0)
-        if k0 + ROWS <= p:
-            ok = _divide_four(f, first + k0 * stride, k0, begin + k0, m, stride) and ok
-            continue
-        for k in range(k0, p):  # the last one to three rows
-            s = f.sign[f.scalars[begin + k]]
-            row, copy = u[first + k * stride : first + k * stride + m], v[k * stride : k * stride + m]
-            pivot = s * row[k]
-            if not pivot > 0.0:
-                ok, pivot = False, _FROZEN
-            root = np.sqrt(pivot)
-            row[k] = root
-            scale = s / root
-            for j in range(k + 1, m):
-                x = row[j] * scale
-                row[j] = x
-                copy[j] = s * x
-            for i in range(k + 1, p):
-                a = copy[i]
-                target = u[first + i * stride : first + i * stride + m]
-                for j in range(i, m):
-                    target[j] -= a * row[j]
+    u, v = f.panel, f.divided
+    p, m, stride, first = f.rows[front], f.size[front], f.stride[front], f.panel_ptr[front]
+    for k in range(f.pivots[front], p):
+        u[first + k * stride + k] = 1.0
+    for k in range(0, p, ROWS):
+        if k > 0:
+            for j in range(k // COLUMNS * COLUMNS, m, COLUMNS):
+                tile(u, first + k * stride + j, stride, u, first + j, v, k, stride, k)
+        ok = _reduce_four(f, first + k * stride, k, f.scalar_ptr[front] + k, m, stride) and ok
     return ok
 
 
 @kernel
-def _divide_four(f: Fronts, q0: int, k0: int, begin: int, m: int, stride: int) -> bool:
-    """Factor the 4 x 4 pivot block of four rows in registers and divide the rest of the rows by it in one pass."""
+def _reduce_four(f: Fronts, q0: int, k0: int, begin: int, m: int, stride: int) -> bool:
+    """Factor the 4 x 4 pivot block of four rows in registers and reduce the rest of the rows by it in one pass."""
     ok = True
-    u, v = f.panel, f.signed
-    s0, s1 = f.sign[f.scalars[begin]], f.sign[f.scalars[begin + 1]]
-    s2, s3 = f.sign[f.scalars[begin + 2]], f.sign[f.scalars[begin + 3]]
+    u, v = f.panel, f.divided
+    s0, s1, s2, s3 = f.sign[begin], f.sign[begin + 1], f.sign[begin + 2], f.sign[begin + 3]
     q1, q2, q3 = q0 + stride, q0 + 2 * stride, q0 + 3 * stride
-    d0, d1, d2, d3 = u[q0 + k0], u[q1 + k0 + 1], u[q2 + k0 + 2], u[q3 + k0 + 3]
+    d0, a01, a02, a03 = u[q0 + k0], u[q0 + k0 + 1], u[q0 + k0 + 2], u[q0 + k0 + 3]
     if not s0 * d0 > 0.0:
         ok, d0 = False, s0 * _FROZEN
-    r0 = np.sqrt(s0 * d0)
-    i0 = s0 / r0
-    a01, a02, a03 = u[q0 + k0 + 1] * i0, u[q0 + k0 + 2] * i0, u[q0 + k0 + 3] * i0
-    d1 -= s0 * a01 * a01
+    i0 = 1.0 / d0
+    b01, b02, b03 = a01 * i0, a02 * i0, a03 * i0
+    d1 = u[q1 + k0 + 1] - b01 * a01
     if not s1 * d1 > 0.0:
         ok, d1 = False, s1 * _FROZEN
-    r1 = np.sqrt(s1 * d1)
-    i1 = s1 / r1
-    a12 = (u[q1 + k0 + 2] - s0 * a01 * a02) * i1
-    a13 = (u[q1 + k0 + 3] - s0 * a01 * a03) * i1
-    d2 -= s0 * a02 * a02 + s1 * a12 * a12
+    i1 = 1.0 / d1
+    a12, a13 = u[q1 + k0 + 2] - b01 * a02, u[q1 + k0 + 3] - b01 * a03
+    b12, b13 = a12 * i1, a13 * i1
+    d2 = u[q2 + k0 + 2] - b02 * a02 - b12 * a12
     if not s2 * d2 > 0.0:
         ok, d2 = False, s2 * _FROZEN
-    r2 = np.sqrt(s2 * d2)
-    i2 = s2 / r2
-    a23 = (u[q2 + k0 + 3] - s0 * a02 * a03 - s1 * a12 * a13) * i2
-    d3 -= s0 * a03 * a03 + s1 * a13 * a13 + s2 * a23 * a23
+    i2 = 1.0 / d2
+    a23 = u[q2 + k0 + 3] - b02 * a03 - b12 * a13
+    b23 = a23 * i2
+    d3 = u[q3 + k0 + 3] - b03 * a03 - b13 * a13 - b23 * a23
     if not s3 * d3 > 0.0:
         ok, d3 = False, s3 * _FROZEN
-    r3 = np.sqrt(s3 * d3)
-    i3 = s3 / r3
-    u[q0 + k0], u[q0 + k0 + 1], u[q0 + k0 + 2], u[q0 + k0 + 3] = r0, a01, a02, a03
-    u[q1 + k0 + 1], u[q1 + k0 + 2], u[q1 + k0 + 3] = r1, a12, a13
-    u[q2 + k0 + 2], u[q2 + k0 + 3], u[q3 + k0 + 3] = r2, a23, r3
+    i3 = 1.0 / d3
+    u[q0 + k0], u[q1 + k0 + 1], u[q2 + k0 + 2], u[q3 + k0 + 3] = i0, i1, i2, i3
+    u[q1 + k0 + 2], u[q1 + k0 + 3], u[q2 + k0 + 3] = a12, a13, a23
     k1 = k0 + 4
     n = m - k1
     w0, w1, w2, w3 = u[q0 + k1 : q0 + m], u[q1 + k1 : q1 + m], u[q2 + k1 : q2 + m], u[q3 + k1 : q3 + m]
     at = k0 * stride + k1
     v0, v1 = v[at : at + n], v[at + stride : at + stride + n]
     v2, v3 = v[at + 2 * stride : at + 2 * stride + n], v[at + 3 * stride : at + 3 * stride + n]
-    b01, b02, b12, b03, b13, b23 = s0 * a01, s0 * a02, s1 * a12, s0 * a03, s1 * a13, s2 * a23
     for j in range(n):
-        x0 = w0[j] * i0
-        x1 = (w1[j] - b01 * x0) * i1
-        x2 = (w2[j] - b02 * x0 - b12 * x1) * i2
-        x3 = (w3[j] - b03 * x0 - b13 * x1 - b23 * x2) * i3
-        w0[j], w1[j], w2[j], w3[j] = x0, x1, x2, x3
-        v0[j], v1[j], v2[j], v3[j] = s0 * x0, s1 * x1, s2 * x2, s3 * x3
+        x0 = w0[j]
+        x1 = w1[j] - b01 * x0
+        x2 = w2[j] - b02 * x0 - b12 * x1
+        x3 = w3[j] - b03 * x0 - b13 * x1 - b23 * x2
+        w1[j], w2[j], w3[j] = x1, x2, x3
+        v0[j], v1[j], v2[j], v3[j] = i0 * x0, i1 * x1, i2 * x2, i3 * x3
     return ok
 
 
@@ -165,50 +138,37 @@ def _divide_four(f: Fronts, q0: int, k0: int, begin: int, m: int, stride: int) -
 def _forward(f: Fronts, front: int, x: FloatArray) -> None:
     """Eliminate a front's pivots from the right-hand side, four at a time."""
     u, w = f.panel, f.work
-    m, p, stride, first = f.size[front], f.pivots[front], f.stride[front], f.panel_ptr[front]
+    m, p, stride, first = f.size[front], f.rows[front], f.stride[front], f.panel_ptr[front]
     index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
-    for i in range(p):
+    for i in range(f.pivots[front]):
         w[i] = x[index[i]]
-    w[p:m] = 0.0
-    k = 0
-    while k + 3 < p:
+    for i in range(f.pivots[front], m):
+        w[i] = 0.0
+    for k in range(0, p, 4):
         q = first + k * stride
         r0, r1 = u[q : q + m], u[q + stride : q + stride + m]
         r2, r3 = u[q + 2 * stride : q + 2 * stride + m], u[q + 3 * stride : q + 3 * stride + m]
-        y0 = w[k] / r0[k]
-        y1 = (w[k + 1] - y0 * r0[k + 1]) / r1[k + 1]
-        y2 = (w[k + 2] - y0 * r0[k + 2] - y1 * r1[k + 2]) / r2[k + 2]
-        y3 = (w[k + 3] - y0 * r0[k + 3] - y1 * r1[k + 3] - y2 * r2[k + 3]) / r3[k + 3]
+        y0 = w[k] * r0[k]
+        y1 = (w[k + 1] - y0 * r0[k + 1]) * r1[k + 1]
+        y2 = (w[k + 2] - y0 * r0[k + 2] - y1 * r1[k + 2]) * r2[k + 2]
+        y3 = (w[k + 3] - y0 * r0[k + 3] - y1 * r1[k + 3] - y2 * r2[k + 3]) * r3[k + 3]
         w[k], w[k + 1], w[k + 2], w[k + 3] = y0, y1, y2, y3
-        for j in range(k + 4, m):
-            w[j] -= y0 * r0[j] + y1 * r1[j] + y2 * r2[j] + y3 * r3[j]
-        k += 4
-    for i in range(k, p):
-        row = u[first + i * stride : first + i * stride + m]
-        y = w[i] / row[i]
-        w[i] = y
-        for j in range(i + 1, m):
-            w[j] -= y * row[j]
-    for i in range(p):
-        x[index[i]] = f.sign[index[i]] * w[i]
+        k1 = k + 4
+        rest, r0, r1, r2, r3 = w[k1:m], r0[k1:m], r1[k1:m], r2[k1:m], r3[k1:m]
+        for j in range(m - k1):
+            rest[j] -= y0 * r0[j] + y1 * r1[j] + y2 * r2[j] + y3 * r3[j]
+    for i in range(f.pivots[front]):
+        x[index[i]] = w[i]
     for i in range(p, m):
         x[index[i]] += w[i]
 
 
 @inlined
-def _dot(a: FloatArray, b: FloatArray, begin: int, end: int) -> float:
-    total = 0.0
-    for j in range(begin, end):
-        total += a[j] * b[j]
-    return total
-
-
-@inlined
 def _four_dots(
-    a0: FloatArray, a1: FloatArray, a2: FloatArray, a3: FloatArray, b: FloatArray, begin: int, end: int
+    a0: FloatArray, a1: FloatArray, a2: FloatArray, a3: FloatArray, b: FloatArray
 ) -> tuple[float, float, float, float]:
     t0 = t1 = t2 = t3 = 0.0
-    for j in range(begin, end):
+    for j in range(len(b)):
         t0 += a0[j] * b[j]
         t1 += a1[j] * b[j]
         t2 += a2[j] * b[j]
@@ -221,23 +181,23 @@ def back_substitute(f: Fronts, x: FloatArray) -> None:
     """Complete the solution of a right-hand side that was reduced."""
     u, w = f.panel, f.work
     for front in range(len(f.size) - 1, -1, -1):
-        m, p, stride, first = f.size[front], f.pivots[front], f.stride[front], f.panel_ptr[front]
+        m, p, stride, first = f.size[front], f.rows[front], f.stride[front], f.panel_ptr[front]
         index = f.scalars[f.scalar_ptr[front] : f.scalar_ptr[front + 1]]
-        for i in range(m):
+        for i in range(f.pivots[front]):
             w[i] = x[index[i]]
-        whole = p // 4 * 4
-        for k in range(p - 1, whole - 1, -1):
-            row = u[first + k * stride : first + k * stride + m]
-            w[k] = (w[k] - _dot(row, w, k + 1, m)) / row[k]
-        for k in range(whole - 4, -1, -4):
+        for i in range(f.pivots[front], p):
+            w[i] = 0.0
+        for i in range(p, m):
+            w[i] = x[index[i]]
+        for k in range(p - 4, -1, -4):
             q = first + k * stride
             r0, r1 = u[q : q + m], u[q + stride : q + stride + m]
             r2, r3 = u[q + 2 * stride : q + 2 * stride + m], u[q + 3 * stride : q + 3 * stride + m]
-            t0, t1, t2, t3 = _four_dots(r0, r1, r2, r3, w, k + 4, m)
-            x3 = (w[k + 3] - t3) / r3[k + 3]
-            x2 = (w[k + 2] - t2 - r2[k + 3] * x3) / r2[k + 2]
-            x1 = (w[k + 1] - t1 - r1[k + 2] * x2 - r1[k + 3] * x3) / r1[k + 1]
-            x0 = (w[k] - t0 - r0[k + 1] * x1 - r0[k + 2] * x2 - r0[k + 3] * x3) / r0[k]
+            t0, t1, t2, t3 = _four_dots(r0[k + 4 :], r1[k + 4 :], r2[k + 4 :], r3[k + 4 :], w[k + 4 : m])
+            x3 = w[k + 3] - t3 * r3[k + 3]
+            x2 = w[k + 2] - (t2 + r2[k + 3] * x3) * r2[k + 2]
+            x1 = w[k + 1] - (t1 + r1[k + 2] * x2 + r1[k + 3] * x3) * r1[k + 1]
+            x0 = w[k] - (t0 + r0[k + 1] * x1 + r0[k + 2] * x2 + r0[k + 3] * x3) * r0[k]
             w[k], w[k + 1], w[k + 2], w[k + 3] = x0, x1, x2, x3
-        for i in range(p):
+        for i in range(f.pivots[front]):
             x[index[i]] = w[i]

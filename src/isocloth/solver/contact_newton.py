@@ -84,7 +84,15 @@ class ContactNewton:
         self.options = self.newton.options
         self.system = self.newton.system
         self.longest = 4.0 * float(np.sqrt(problem.area.mean()))
+        self.coupled = np.zeros((0, 2), dtype=np.int64)  # pairs of nodes that contacts may couple ...
+        self.coupled_at = np.zeros((0, 3))  # ... ordered when the cloth was here
         self.rebuilt = 0  # how often the pattern had to follow the contacts
+
+    def couple(self, pairs: IntArray, positions: FloatArray) -> None:
+        """Make room in the factor for contacts between pairs of nodes."""
+        self.coupled, self.coupled_at = pairs, positions
+        self.rebuilt += 1
+        self.system.couple(pairs, positions)
 
     def solve(
         self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: Touch, encounter: Encounter,
@@ -122,8 +130,7 @@ class ContactNewton:
                 if not np.isfinite(ra) or iterations >= o.max_iterations:
                     break
             if not _iterate(cloth, step, inertia, system.factor.fronts, system.factor.lookup, work, contacts, law, lam):
-                system.couple(encounter.couplings(y), y)
-                self.rebuilt += 1
+                self.couple(encounter.couplings(y), y.copy())
                 cloth = cloth._replace(assembly=system.assembly)
                 if not _iterate(
                     cloth, step, inertia, system.factor.fronts, system.factor.lookup, work, contacts, law, lam

@@ -20,24 +20,29 @@ from isocloth.typing import FloatArray, IntArray
 
 
 class Fronts(NamedTuple):
-    """The symbolic factor and its storage: plain arrays, one entry per front unless said otherwise."""
+    """The symbolic factor and its storage: plain arrays, one entry per front unless said otherwise.
+
+    A front eliminates whole tiles: its pivots are followed by up to three of no meaning, each 1 and coupled to nothing,
+    and then by the boundary.
+    """
 
     pivots: IntArray  # scalars eliminated in the front
-    size: IntArray  # scalars in the front
+    rows: IntArray  # the same, padded: the boundary begins here
+    size: IntArray  # padded pivots and boundary
     stride: IntArray  # length of its rows, padded
     schur_stride: IntArray  # length of the rows of its Schur complement, padded
     scalar_ptr: IntArray  # front -> its slice of `scalars`
-    scalars: IntArray  # scalars of the front: pivots first, then the boundary, in order of elimination
+    scalars: IntArray  # scalars of the front: pivots, padding, boundary, in order of elimination; 0 in the padding
+    sign: FloatArray  # +1 or -1 for each of `scalars`; 1 in the padding
     panel_ptr: IntArray  # front -> offset of its pivot rows in `panel`
     schur_ptr: IntArray  # front -> offset of its Schur complement in `schur`
     child_ptr: IntArray  # front -> its slice of `children`
     children: IntArray
     run_ptr: IntArray  # front -> its slice of `runs`
     runs: IntArray  # (start, end, target): boundary scalars start..end lie at target.. in the parent front
-    sign: FloatArray  # +1 or -1 for every scalar of the matrix
     panel: FloatArray
     schur: FloatArray
-    signed: FloatArray  # D U of the front at hand
+    divided: FloatArray  # D^-1 U of the front at hand
     work: FloatArray  # one front's right-hand side
 
 
@@ -77,17 +82,16 @@ class SparseCholesky:
         self.rank = np.empty(n, dtype=np.int64)  # place of each variable in the elimination
         self.rank[order] = np.arange(n)
         sign = np.repeat(np.ones(n) if signs is None else signs, sizes)
-        self.fronts = _store(group_ptr, parent, front_ptr, front, self.rank, sizes, sign)
+        self.fronts, column = _store(group_ptr, parent, front_ptr, front, sizes, sign)
         owner = np.empty(n, dtype=np.int64)
         owner[order] = np.repeat(np.arange(len(parent)), np.diff(group_ptr))
-        within = _offsets(sizes[front])[:-1]
-        column = within - np.repeat(within[front_ptr[:-1]], np.diff(front_ptr))
         self.lookup = Lookup(owner, self.rank, group_ptr, front_ptr, self.rank[front], column)
 
     @property
     def flops(self) -> int:
         """Operations of one factorisation, a multiply-add counted as two."""
-        p, m = self.fronts.pivots, self.fronts.size
+        p = self.fronts.pivots
+        m = p + self.fronts.size - self.fronts.rows
         return int(sum(int((np.arange(b, b - a, -1) ** 2).sum()) for a, b in zip(p, m, strict=True)))
 
     @property
@@ -144,80 +148,100 @@ def find_blocks(look: Lookup, f: Fronts, first: IntArray, second: IntArray, plac
 
 
 def _store(
-    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, rank: IntArray, sizes: IntArray,
-    sign: FloatArray,
-) -> Fronts:  # fmt: skip
-    """Expand variables to scalars, lay out the storage and the maps from each front to its parent."""
+    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray
+) -> tuple[Fronts, IntArray]:
+    """Expand variables to scalars, lay out the storage and the maps from each front to its parent.
+
+    Returns the first column of every variable in its front, too.
+    """
     child_ptr, children = families(parent)
-    p, m, scalars, run_ptr, runs = _expand(group_ptr, parent, front_ptr, front, rank, sizes, _offsets(sizes))
-    stride, edge = _padded(m, COLUMNS), _padded(m - p, COLUMNS)
-    panel_sizes = _padded(p, ROWS) * stride
-    schur_ptr, schur_total = _stack(_padded(m - p, ROWS) * edge, parent)
-    return Fronts(
+    p, b = _count(group_ptr, front_ptr, front, sizes)
+    rows = _padded(p, ROWS)
+    m = rows + b
+    scalar_ptr = _offsets(m)
+    column, scalars, signs, run_ptr, runs = _expand(
+        group_ptr, parent, front_ptr, front, sizes, sign, _offsets(sizes), rows - p, scalar_ptr
+    )
+    stride, edge = _padded(m, COLUMNS), _padded(b, COLUMNS)
+    panel_sizes = rows * stride
+    schur_ptr, schur_total = _stack(_padded(b, ROWS) * edge, parent)
+    fronts = Fronts(
         pivots=p,
+        rows=rows,
         size=m,
         stride=stride,
         schur_stride=edge,
-        scalar_ptr=_offsets(m),
+        scalar_ptr=scalar_ptr,
         scalars=scalars,
+        sign=signs,
         panel_ptr=_offsets(panel_sizes),
         schur_ptr=schur_ptr,
         child_ptr=child_ptr,
         children=children,
         run_ptr=run_ptr,
         runs=runs,
-        sign=np.ascontiguousarray(sign, dtype=np.float64),
         # the last tile may read, though not write, a little beyond
         panel=np.zeros(int(panel_sizes.sum()) + 2 * COLUMNS),
         schur=np.zeros(schur_total + 2 * COLUMNS),
-        signed=np.zeros(int(panel_sizes.max()) + 2 * COLUMNS),
+        divided=np.zeros(int(panel_sizes.max()) + 2 * COLUMNS),
         work=np.zeros(int(m.max())),
     )
+    return fronts, column
+
+
+@kernel
+def _count(group_ptr: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """Scalars that every front eliminates, and those of its boundary."""
+    count = len(front_ptr) - 1
+    p, b = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    for g in range(count):
+        boundary = front_ptr[g] + group_ptr[g + 1] - group_ptr[g]
+        for q in range(front_ptr[g], boundary):
+            p[g] += sizes[front[q]]
+        for q in range(boundary, front_ptr[g + 1]):
+            b[g] += sizes[front[q]]
+    return p, b
 
 
 @kernel
 def _expand(
-    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, rank: IntArray, sizes: IntArray,
-    start: IntArray,
-) -> tuple[IntArray, IntArray, IntArray, IntArray, IntArray]:  # fmt: skip
-    """Scalars of every front, pivots and all; and the runs of its boundary that are contiguous in the parent."""
+    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray,
+    start: IntArray, padding: IntArray, scalar_ptr: IntArray,
+) -> tuple[IntArray, IntArray, FloatArray, IntArray, IntArray]:  # fmt: skip
+    """Columns of the variables, scalars of every front and their signs, runs of its boundary that lie together above."""
     count = len(parent)
-    p, m = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    total = 0
+    column = np.empty(len(front), dtype=np.int64)
+    scalars, signs = np.zeros(scalar_ptr[count], dtype=np.int64), np.ones(scalar_ptr[count])
     for g in range(count):
-        pivots = group_ptr[g + 1] - group_ptr[g]
+        at = 0
+        boundary = front_ptr[g] + group_ptr[g + 1] - group_ptr[g]
         for q in range(front_ptr[g], front_ptr[g + 1]):
-            m[g] += sizes[front[q]]
-            if q - front_ptr[g] < pivots:
-                p[g] += sizes[front[q]]
-        total += m[g]
-    scalars = np.empty(total, dtype=np.int64)
-    run_ptr, runs = np.zeros(count + 1, dtype=np.int64), np.empty((len(front), 3), dtype=np.int64)
-    at = used = 0
-    column = np.zeros(len(rank), dtype=np.int64)
-    for g in range(count):
-        for q in range(front_ptr[g], front_ptr[g + 1]):
+            if q == boundary:
+                at += padding[g]
+            column[q] = at
             for d in range(sizes[front[q]]):
-                scalars[at] = start[front[q]] + d
+                scalars[scalar_ptr[g] + at] = start[front[q]] + d
+                signs[scalar_ptr[g] + at] = sign[start[front[q]] + d]
                 at += 1
-        above = parent[g]
-        if above >= 0:
-            place = 0
-            for q in range(front_ptr[above], front_ptr[above + 1]):
-                column[front[q]] = place
-                place += sizes[front[q]]
-            here, next_target = 0, -1
+    run_ptr, runs = np.zeros(count + 1, dtype=np.int64), np.empty((len(front), 3), dtype=np.int64)
+    used = 0
+    above = np.zeros(len(sizes), dtype=np.int64)  # columns in the parent
+    for g in range(count):
+        if parent[g] >= 0:
+            for q in range(front_ptr[parent[g]], front_ptr[parent[g] + 1]):
+                above[front[q]] = column[q]
+            here, follows = 0, -1
             for q in range(front_ptr[g] + group_ptr[g + 1] - group_ptr[g], front_ptr[g + 1]):
-                target = column[front[q]]
-                if target == next_target:
-                    runs[used - 1, 1] = here + sizes[front[q]]
+                target, size = above[front[q]], sizes[front[q]]
+                if target == follows:
+                    runs[used - 1, 1] = here + size
                 else:
-                    runs[used, 0], runs[used, 1], runs[used, 2] = here, here + sizes[front[q]], target
+                    runs[used, 0], runs[used, 1], runs[used, 2] = here, here + size, target
                     used += 1
-                here += sizes[front[q]]
-                next_target = target + sizes[front[q]]
+                here += size
+                follows = target + size
         run_ptr[g + 1] = used
-    return p, m, scalars, run_ptr, runs[:used].copy()
+    return column, scalars, signs, run_ptr, runs[:used].copy()
 
 
 def _offsets(sizes: IntArray) -> IntArray:

@@ -1,0 +1,104 @@
+"""The obstacles of a scene are those that it describes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import trimesh
+
+import isocloth as ic
+from isocloth.obstacles import Obstacle
+from isocloth.scenes.build_obstacle import KINDS, build_obstacle
+from isocloth.scenes.load import read_scene
+from isocloth.scenes.read_obstacle import KINDS as READ
+
+from .scene_texts import OBSTACLES, good
+
+
+def obstacle(table: dict[str, Any], folder: Path = Path()) -> Obstacle:
+    (plan,) = read_scene({**good(), "obstacle": [table]}, folder / "scene.toml").obstacles
+    return build_obstacle(plan)
+
+
+def test_that_every_kind_can_be_read_and_built(tmp_path: Path) -> None:
+    assert set(KINDS) == set(READ) == {table["kind"] for table in OBSTACLES}
+    ball = trimesh.creation.icosphere(subdivisions=1, radius=50.0)
+    ic.Mesh(ball.vertices, ball.faces).save(tmp_path / "body.obj")
+    found = [obstacle(table, tmp_path) for table in OBSTACLES]
+    for body, table in zip(found, OBSTACLES, strict=True):
+        assert type(body) is KINDS[table["kind"]]
+        assert body.friction == table.get("friction", 0.3)
+        assert body.still == (not {"motion", "velocity", "spin"} & set(table))
+    assert found[2].name == "table"
+    np.testing.assert_allclose(np.ptp(found[2].surface(0.0)[0], axis=0), [0.2, 0.1, 0.3])  # type: ignore[index]
+    np.testing.assert_allclose(np.linalg.norm(found[5].vertices(0.0) - [0, 0, -1.5], axis=1), 0.05)  # type: ignore[attr-defined]
+
+
+def test_that_a_spin_is_in_degrees_per_second() -> None:
+    body = obstacle({"kind": "sphere", "centre": [0, 0, 0], "radius": 0.5, "spin": [0, 0, 90]})
+    moved = body.displacement(np.array([[0.0, 0.5, 0.0]]), 0.0, 1.0)  # type: ignore[attr-defined]
+    np.testing.assert_allclose(moved, [[-0.5, 0.5, 0]], atol=1e-15)
+
+
+MOVING: list[dict[str, Any]] = [
+    {"motion": "line", "by": [0, 0, 1], "stop": 1.0, "smooth": False},
+    {"motion": "line", "to": [0.1, 0.2, 1.3], "stop": 1.0, "smooth": False},
+    {"motion": "path", "times": [0, 1], "positions": [[0.1, 0.2, 0.3], [0.1, 0.2, 1.3]]},
+    {"motion": "path", "times": [0, 1], "positions": [[0, 0, 0], [0, 0, 1]], "relative": True},
+    {"motion": "oscillate", "amplitude": 1.0, "axis": "z", "frequency": 0.25},
+    {"velocity": [0, 0, 1]},
+]
+
+
+@pytest.mark.parametrize("motion", MOVING)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        {"kind": "sphere", "centre": [0.1, 0.2, 0.3], "radius": 0.1},
+        {"kind": "box", "centre": [0.1, 0.2, 0.3], "size": [1, 1, 1]},
+        {"kind": "capsule", "a": [0, 0.2, 0.3], "b": [0.2, 0.2, 0.3], "radius": 0.1},
+        {"kind": "stick", "a": [0, 0.2, 0.3], "b": [0.2, 0.2, 0.3], "radius": 0.1},
+        {"kind": "plane", "point": [0.1, 0.2, 0.3], "normal": [1, 2, 3]},
+        {"kind": "points", "points": [[0, 0, 0]], "centre": [0.1, 0.2, 0.3]},
+    ],
+    ids=lambda shape: shape["kind"],
+)
+def test_that_obstacles_move_as_grasps_do(shape: dict[str, Any], motion: dict[str, Any]) -> None:
+    body = obstacle(shape | motion)
+    np.testing.assert_allclose(body.centre(0.0), [0.1, 0.2, 0.3])
+    np.testing.assert_allclose(body.centre(1.0), [0.1, 0.2, 1.3], atol=1e-12)
+
+
+def test_that_a_floor_starts_at_its_height() -> None:
+    floor = obstacle({"kind": "floor", "height": 0.5, "motion": "line", "by": [0, 0, 0.1], "stop": 1.0})
+    np.testing.assert_allclose(floor.centre(1.0), [0, 0, 0.6])
+    assert obstacle({"kind": "floor", "motion": "line", "by": [0, 0, 0.1], "stop": 1.0}).centre(1.0)[2] == 0.1
+
+
+def test_that_both_ends_of_a_stick_may_have_a_path() -> None:
+    stick = obstacle(
+        {
+            "kind": "stick", "a": [0, 0, 0], "b": [1, 0, 0], "radius": 0.01, "motion": "path", "times": [0, 1],
+            "positions": [[[0, 0, 0], [1, 0, 0]], [[0, 0, 0], [0, 0, 1]]],
+        }
+    )  # fmt: skip
+    np.testing.assert_allclose(stick.ends(1.0), [[0, 0, 0], [0, 0, 1]])  # type: ignore[attr-defined]
+    turned = obstacle({"kind": "stick", "a": [0, 0, 0], "b": [2, 0, 0], "radius": 0.01, "rotation": [0, 0, 90]})
+    np.testing.assert_allclose(turned.ends(0.0), [[1, -1, 0], [1, 1, 0]], atol=1e-15)  # type: ignore[attr-defined]
+
+
+def test_that_a_mesh_in_millimetres_is_recognised(tmp_path: Path) -> None:
+    ball = trimesh.creation.icosphere(subdivisions=1, radius=50.0)
+    ic.Mesh(ball.vertices, ball.faces).save(tmp_path / "body.obj")
+    with pytest.raises(ValueError, match=r"100 m large; is its unit mm or cm\? Then write scale = 0\.001"):
+        obstacle({"kind": "mesh", "path": "body.obj"}, tmp_path)
+
+
+def test_that_self_collision_and_friction_are_read() -> None:
+    scene = read_scene({**good(), "simulation": {"duration": 1.0, "self_collision": True}, "fabric": {"friction": 0.7}})
+    assert scene.settings.self_collision
+    assert scene.fabric.friction == 0.7
+    assert not read_scene(good()).settings.self_collision
