@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import trimesh
 
 import isocloth as ic
 from isocloth.obstacles import Obstacle
+from isocloth.scenes import build
 from isocloth.scenes.build_obstacle import KINDS, build_obstacle
 from isocloth.scenes.load import read_scene
 from isocloth.scenes.read_obstacle import KINDS as READ
@@ -102,3 +104,25 @@ def test_that_self_collision_and_friction_are_read() -> None:
     assert scene.settings.self_collision
     assert scene.fabric.friction == 0.7
     assert not read_scene(good()).settings.self_collision
+
+
+def test_that_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, Any] = {}
+
+    class Stop(Exception):
+        pass
+
+    def simulation(*_: Any, **options: Any) -> None:
+        given.update(options)
+        raise Stop
+
+    # the package exports its function `build` under the name of the module
+    monkeypatch.setattr(sys.modules["isocloth.scenes.build"], "ScheduledSimulation", simulation)
+    with pytest.raises(Stop):
+        build(read_scene(good()))
+    assert not {"obstacles", "self_collision"} & set(given)
+    data = {**good(), "obstacle": OBSTACLES[:3], "simulation": {"duration": 1.0, "self_collision": True}}
+    with pytest.raises(Stop):
+        build(read_scene(data))
+    assert [body.name for body in given["obstacles"]] == ["floor", "sphere", "table"]
+    assert given["self_collision"] is True

@@ -33,11 +33,11 @@ class Grid(NamedTuple):
     members: IntArray  #: (m,) what the boxes hold, in sorted order
     boxes: FloatArray  #: (m, 6) lower and upper corners, in sorted order
     start: IntArray  #: (cells + 1,) where a cell begins in the sorted order
-    first: IntArray  #: (LEVELS + 1,) first cell of a level
-    shape: IntArray  #: (LEVELS, 3) cells along the axes
-    origin: FloatArray  #: (LEVELS, 3) lower corner of the grid
-    cell: FloatArray  #: (LEVELS,) size of the cells, in m
-    extent: FloatArray  #: (LEVELS, 3) largest box of a level
+    first: IntArray  #: (levels + 1,) first cell of a level
+    shape: IntArray  #: (levels, 3) cells along the axes
+    origin: FloatArray  #: (levels, 3) lower corner of the grid
+    cell: FloatArray  #: (levels,) size of the cells, in m
+    extent: FloatArray  #: (levels, 3) largest box of a level
 
 
 @kernel
@@ -74,8 +74,11 @@ def swept_boxes(x0: FloatArray, x1: FloatArray, drift: FloatArray, elements: Int
 
 
 @kernel
-def file_boxes(boxes: FloatArray, members: IntArray, smallest: float) -> Grid:
-    """Sort the boxes of `members` into cells of about their size, and not below `smallest` m."""
+def file_boxes(boxes: FloatArray, members: IntArray, smallest: float, levels: int) -> Grid:
+    """Sort the boxes of `members` into cells of about their size, and not below `smallest` m.
+
+    The number of levels is an argument so that no compiler unrolls them.
+    """
     count = len(members)
     width = np.empty(count)
     mean = 0.0
@@ -84,26 +87,27 @@ def file_boxes(boxes: FloatArray, members: IntArray, smallest: float) -> Grid:
         width[m] = max(boxes[b, 3] - boxes[b, 0], boxes[b, 4] - boxes[b, 1], boxes[b, 5] - boxes[b, 2])
         mean += width[m] / count
     level = np.zeros(count, dtype=np.int64)
-    origin = np.full((LEVELS, 3), math.inf)
-    top = np.full((LEVELS, 3), -math.inf)
-    extent = np.zeros((LEVELS, 3))
-    number = np.zeros(LEVELS, dtype=np.int64)
+    origin, top = np.empty((levels, 3)), np.empty((levels, 3))
+    extent = np.zeros((levels, 3))
+    number = np.zeros(levels, dtype=np.int64)
     base = max(2.0 * mean, smallest)
     for m in range(count):
         b = members[m]
         limit = base
-        while width[m] > limit and level[m] < LEVELS - 1:
+        while width[m] > limit and level[m] < levels - 1:
             level[m] += 1
             limit *= 4.0
         k = level[m]
-        number[k] += 1
         for c in range(3):
+            if number[k] == 0:
+                origin[k, c] = top[k, c] = boxes[b, c]
             origin[k, c], top[k, c] = min(origin[k, c], boxes[b, c]), max(top[k, c], boxes[b, c])
             extent[k, c] = max(extent[k, c], boxes[b, 3 + c] - boxes[b, c])
-    shape = np.zeros((LEVELS, 3), dtype=np.int64)
-    first = np.zeros(LEVELS + 1, dtype=np.int64)
-    cell = np.ones(LEVELS)
-    for k in range(LEVELS):
+        number[k] += 1
+    shape = np.zeros((levels, 3), dtype=np.int64)
+    first = np.zeros(levels + 1, dtype=np.int64)
+    cell = np.ones(levels)
+    for k in range(levels):
         cells = 0
         if number[k] > 0:
             cell[k] = max(extent[k, 0], extent[k, 1], extent[k, 2], smallest)
@@ -122,7 +126,7 @@ def file_boxes(boxes: FloatArray, members: IntArray, smallest: float) -> Grid:
                 cells *= shape[k, c]
         first[k + 1] = first[k] + cells
     place = np.empty(count, dtype=np.int64)
-    start = np.zeros(first[LEVELS] + 1, dtype=np.int64)
+    start = np.zeros(first[levels] + 1, dtype=np.int64)
     for m in range(count):
         b, k = members[m], level[m]
         index = 0
@@ -130,7 +134,7 @@ def file_boxes(boxes: FloatArray, members: IntArray, smallest: float) -> Grid:
             index = index * shape[k, c] + int((boxes[b, c] - origin[k, c]) / cell[k])
         place[m] = first[k] + index
         start[place[m] + 1] += 1
-    for q in range(first[LEVELS]):
+    for q in range(first[levels]):
         start[q + 1] += start[q]
     sorted_members = np.empty(count, dtype=np.int64)
     sorted_boxes = np.empty((count, 6))
@@ -140,7 +144,7 @@ def file_boxes(boxes: FloatArray, members: IntArray, smallest: float) -> Grid:
         sorted_members[slot] = members[m]
         for c in range(6):
             sorted_boxes[slot, c] = boxes[members[m], c]
-    for q in range(first[LEVELS], 0, -1):  # filing has moved every start to the next one
+    for q in range(first[levels], 0, -1):  # filing has moved every start to the next one
         start[q] = start[q - 1]
     start[0] = 0
     return Grid(sorted_members, sorted_boxes, start, first, shape, origin, cell, extent)
@@ -153,36 +157,38 @@ def look(grid: Grid, boxes: FloatArray, row: int, radius: float, after: int, hit
     Only those behind the place `after` in the sorted order, so that two boxes of the same grid meet once.
     """
     found = 0
+    members, theirs, start, first = grid.members, grid.boxes, grid.start, grid.first
+    shape, origin, cell, extent = grid.shape, grid.origin, grid.cell, grid.extent
     x0, y0, z0 = boxes[row, 0] - radius, boxes[row, 1] - radius, boxes[row, 2] - radius
     x1, y1, z1 = boxes[row, 3] + radius, boxes[row, 4] + radius, boxes[row, 5] + radius
-    for k in range(LEVELS):
-        nx, ny, nz = grid.shape[k, 0], grid.shape[k, 1], grid.shape[k, 2]
-        if nx == 0 or grid.start[grid.first[k + 1]] <= after + 1:
+    for k in range(len(cell)):
+        nx, ny, nz = shape[k, 0], shape[k, 1], shape[k, 2]
+        if nx == 0 or start[first[k + 1]] <= after + 1:
             continue
-        ox, oy, oz, scale = grid.origin[k, 0], grid.origin[k, 1], grid.origin[k, 2], grid.cell[k]
+        ox, oy, oz, size = origin[k, 0], origin[k, 1], origin[k, 2], cell[k]
         if x1 < ox or y1 < oy or z1 < oz:
             continue
-        i0 = int(max((x0 - grid.extent[k, 0] - ox) / scale, 0.0))
-        j0 = int(max((y0 - grid.extent[k, 1] - oy) / scale, 0.0))
-        k0 = int(max((z0 - grid.extent[k, 2] - oz) / scale, 0.0))
-        if i0 >= nx or j0 >= ny or k0 >= nz:
+        i0 = int(max((x0 - extent[k, 0] - ox) / size, 0.0))
+        j0 = int(max((y0 - extent[k, 1] - oy) / size, 0.0))
+        k0 = int(max((z0 - extent[k, 2] - oz) / size, 0.0))
+        i1 = int(min((x1 - ox) / size, nx - 1.0))
+        j1 = int(min((y1 - oy) / size, ny - 1.0))
+        k1 = int(min((z1 - oz) / size, nz - 1.0))
+        if k0 > k1:
             continue
-        i1 = int(min((x1 - ox) / scale, nx - 1.0))
-        j1 = int(min((y1 - oy) / scale, ny - 1.0))
-        k1 = int(min((z1 - oz) / scale, nz - 1.0))
         for i in range(i0, i1 + 1):
             for j in range(j0, j1 + 1):
-                line = grid.first[k] + (i * ny + j) * nz
-                for slot in range(max(grid.start[line + k0], after + 1), grid.start[line + k1 + 1]):
+                line = first[k] + (i * ny + j) * nz
+                for slot in range(max(start[line + k0], after + 1), start[line + k1 + 1]):
                     if (
-                        grid.boxes[slot, 0] <= x1
-                        and grid.boxes[slot, 3] >= x0
-                        and grid.boxes[slot, 1] <= y1
-                        and grid.boxes[slot, 4] >= y0
-                        and grid.boxes[slot, 2] <= z1
-                        and grid.boxes[slot, 5] >= z0
+                        theirs[slot, 0] <= x1
+                        and theirs[slot, 3] >= x0
+                        and theirs[slot, 1] <= y1
+                        and theirs[slot, 4] >= y0
+                        and theirs[slot, 2] <= z1
+                        and theirs[slot, 5] >= z0
                     ):
-                        hits[found] = grid.members[slot]
+                        hits[found] = members[slot]
                         found += 1
     return found
 
@@ -223,7 +229,7 @@ def _node_face(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArr
         for c in range(3):
             size += (face_boxes[f, 3 + c] - face_boxes[f, c]) / (2.0 * len(cloth_faces))
     # faces look for nodes: cells of the size of nodes, which may not move at all, would be too small for them
-    grid = file_boxes(node_boxes, _of_body(nodes, body, True), size)
+    grid = file_boxes(node_boxes, _of_body(nodes, body, True), size, LEVELS)
     hits = np.empty(max(len(nodes), len(faces)), dtype=np.int64)
     pairs = np.empty((16 * len(nodes), 2), dtype=np.int64)
     count = 0
@@ -238,7 +244,7 @@ def _node_face(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArr
                 count += 1
     others = _of_body(nodes, body, False)
     if len(others) > 0:
-        grid = file_boxes(face_boxes, cloth_faces, 0.0)
+        grid = file_boxes(face_boxes, cloth_faces, 0.0, LEVELS)
         for m in others:
             p = surface.nodes[m]
             found = look(grid, node_boxes, m, surface.reach[body[p]] + margin + SLACK, -1, hits)
@@ -254,7 +260,7 @@ def _edge_edge(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArr
     """Pairs (p, 2) of edges."""
     body, edges = surface.body, surface.edges
     boxes = swept_boxes(x0, x1, drift, edges)
-    grid = file_boxes(boxes, _of_body(edges, body, True), 0.0)
+    grid = file_boxes(boxes, _of_body(edges, body, True), 0.0, LEVELS)
     hits = np.empty(len(grid.members), dtype=np.int64)
     pairs = np.empty((16 * len(edges), 2), dtype=np.int64)
     count = 0

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from isocloth.compiled import kernel
+from isocloth.compiled import inlined, kernel
 from isocloth.typing import FloatArray
 
 Point = tuple[float, float, float]
@@ -141,12 +141,10 @@ def segment_segment(a: Point, b: Point, c: Point, d: Point) -> tuple[float, floa
     s, t = 0.0, 0.0
     if determinant > 0.0:
         s = min(max((uv * vr - ur * vv) / determinant, 0.0), 1.0)
-    if vv > 0.0:
-        t = (uv * s + vr) / vv
-    if (t < 0.0 or t > 1.0) and uu > 0.0:
-        t = min(max(t, 0.0), 1.0)
+    # no branches on where the points are, which no processor could predict: given t inside, s comes out the same again
+    if uu > 0.0 and vv > 0.0:
+        t = min(max((uv * s + vr) / vv, 0.0), 1.0)
         s = min(max((uv * t - ur) / uu, 0.0), 1.0)
-    t = min(max(t, 0.0), 1.0)
     r = (r[0] + s * u[0] - t * v[0], r[1] + s * u[1] - t * v[1], r[2] + s * u[2] - t * v[2])
     best = dot(r, r)
     if determinant <= PARALLEL * uu * vv:
@@ -157,7 +155,7 @@ def segment_segment(a: Point, b: Point, c: Point, d: Point) -> tuple[float, floa
     return best, s, t
 
 
-@kernel
+@inlined
 def closest(kind: int, x: Points) -> tuple[float, Weights]:
     """Squared distance (m^2) of a pair and the signed weights of its closest points."""
     if kind == NODE_FACE:

@@ -68,6 +68,18 @@ def pair_key(kind: int, a: int, b: int) -> int:
 @kernel
 def _separation(kind: int, rest: Points, reach: float) -> float:
     """Distance to be kept by two parts of the cloth, in m: parts closer than that at rest keep a little less."""
+    # most layers come from far apart, which their boxes tell at less cost
+    far = reach / REST
+    for c in range(3):
+        low, high = rest[2][c], rest[2][c]
+        low, high = min(low, rest[3][c]), max(high, rest[3][c])
+        if kind == NODE_FACE:
+            low, high = min(low, rest[1][c]), max(high, rest[1][c])
+            first, last = rest[0][c], rest[0][c]
+        else:
+            first, last = min(rest[0][c], rest[1][c]), max(rest[0][c], rest[1][c])
+        if first - high > far or low - last > far:
+            return reach
     square, _ = closest(kind, rest)
     return min(reach, REST * math.sqrt(square))
 
@@ -87,7 +99,7 @@ def _moved(body: IntArray, x0: FloatArray, y: FloatArray) -> FloatArray:
 
 @kernel
 def _stays_apart(kind: int, x0: Points, n: Point, limit: float) -> bool:
-    """Whether the unit vector n, which separates a pair at the end, does so at x0 too, by more than `limit` m.
+    """Whether the vector n, along which a pair is apart at the end, parts it at x0 too, by `limit` times its length.
 
     Then it does all the way, as the vertices move linearly.
     """
@@ -195,49 +207,54 @@ def contacts(
     for crossings only. Edge-edge pairs that are closest at an end are left to the node-face pairs, except against
     sticks, which have no faces. A pair at distance zero has no normal and is left out.
     """
+    node_face, edge_edge, faces, edges = pairs.node_face, pairs.edge_edge, surface.faces, surface.edges
+    owner, reach = surface.body, surface.reach
     vertices = len(surface.body)
     moved = _moved(surface.body, x0, y)
     close = max(CLOSE * omega, TOUCH)
     # rows of what is found: weights, normal, gap, separation; and vertices, key, body, crossed, place
     numbers, labels = np.empty((1024, 9)), np.empty((1024, 8), dtype=np.int64)
     count = 0
-    for row in range(len(pairs.node_face) + len(pairs.edge_edge)):
-        if row < len(pairs.node_face):
-            kind, a, b = NODE_FACE, pairs.node_face[row, 0], pairs.node_face[row, 1]
-            i, j, k, l = a, surface.faces[b, 0], surface.faces[b, 1], surface.faces[b, 2]
+    for row in range(len(node_face) + len(edge_edge)):
+        if row < len(node_face):
+            kind, a, b = NODE_FACE, node_face[row, 0], node_face[row, 1]
+            i, j, k, l = a, faces[b, 0], faces[b, 1], faces[b, 2]
             way = moved[i] + max(moved[j], moved[k], moved[l])
         else:
-            other = row - len(pairs.node_face)
-            kind, a, b = EDGE_EDGE, pairs.edge_edge[other, 0], pairs.edge_edge[other, 1]
-            i, j, k, l = surface.edges[a, 0], surface.edges[a, 1], surface.edges[b, 0], surface.edges[b, 1]
+            other = row - len(node_face)
+            kind, a, b = EDGE_EDGE, edge_edge[other, 0], edge_edge[other, 1]
+            i, j, k, l = edges[a, 0], edges[a, 1], edges[b, 0], edges[b, 1]
             way = max(moved[i], moved[j]) + max(moved[k], moved[l])
-        body = max(surface.body[i], surface.body[l])
-        separation = surface.reach[body]
+        body = max(owner[i], owner[l])
+        separation = reach[body]
         end = gather(y, i, j, k, l)
         square, w = closest(kind, end)
         # the distance changes by no more than the way: most candidates end here
         if square > max(separation + margin, close * separation + 1.01 * way) ** 2:
             continue
-        if body == 0:
-            separation = _separation(kind, gather(rest, i, j, k, l), separation)
         length = math.sqrt(square)
         n = combine(w, end)
-        n = (n[0] / length, n[1] / length, n[2] / length)
-        crossed = False
         start = gather(x0, i, j, k, l)
-        if length <= close * separation or not _stays_apart(kind, start, n, close * separation):
+        crossed = False
+        if length <= close * separation or not _stays_apart(kind, start, n, close * separation * length):
+            if body == 0:
+                separation = _separation(kind, gather(rest, i, j, k, l), separation)
             time, now = _approach(kind, start, end, omega, separation)
             crossed = time <= 1.0
             if crossed:
                 square, w = closest(kind, now)
                 length = math.sqrt(square)
                 n = combine(w, now)
-                n = (n[0] / length, n[1] / length, n[2] / length)
         if not crossed:
             if length >= separation + margin or length == 0.0:
                 continue
             if kind == EDGE_EDGE and not surface.bare[body] and min(w[0], w[1], -w[2], -w[3]) <= END:
                 continue
+            if body == 0:
+                separation = _separation(kind, gather(rest, i, j, k, l), separation)
+                if length >= separation + margin:
+                    continue
+        n = (n[0] / length, n[1] / length, n[2] / length)
         if count == len(numbers):
             numbers, labels = _larger(numbers, labels)
         for q in range(4):
@@ -260,20 +277,22 @@ def crossings(surface: Surface, pairs: Pairs, x0: FloatArray, y: FloatArray) -> 
     Of the distance at the start, if that is less. Pairs at distance zero at the start have no side: they are passed
     over.
     """
+    node_face, edge_edge, faces, edges = pairs.node_face, pairs.edge_edge, surface.faces, surface.edges
+    owner, reach = surface.body, surface.reach
     moved = _moved(surface.body, x0, y)
-    keys = np.empty(len(pairs.node_face) + len(pairs.edge_edge), dtype=np.int64)
+    keys = np.empty(len(node_face) + len(edge_edge), dtype=np.int64)
     count = 0
     for row in range(len(keys)):
-        if row < len(pairs.node_face):
-            kind, a, b = NODE_FACE, pairs.node_face[row, 0], pairs.node_face[row, 1]
-            i, j, k, l = a, surface.faces[b, 0], surface.faces[b, 1], surface.faces[b, 2]
+        if row < len(node_face):
+            kind, a, b = NODE_FACE, node_face[row, 0], node_face[row, 1]
+            i, j, k, l = a, faces[b, 0], faces[b, 1], faces[b, 2]
             way = moved[i] + max(moved[j], moved[k], moved[l])
         else:
-            other = row - len(pairs.node_face)
-            kind, a, b = EDGE_EDGE, pairs.edge_edge[other, 0], pairs.edge_edge[other, 1]
-            i, j, k, l = surface.edges[a, 0], surface.edges[a, 1], surface.edges[b, 0], surface.edges[b, 1]
+            other = row - len(node_face)
+            kind, a, b = EDGE_EDGE, edge_edge[other, 0], edge_edge[other, 1]
+            i, j, k, l = edges[a, 0], edges[a, 1], edges[b, 0], edges[b, 1]
             way = max(moved[i], moved[j]) + max(moved[k], moved[l])
-        separation = surface.reach[max(surface.body[i], surface.body[l])]
+        separation = reach[max(owner[i], owner[l])]
         end = gather(y, i, j, k, l)
         square, _ = closest(kind, end)
         if square > (TOUCH * separation + 1.01 * way) ** 2:
@@ -288,17 +307,19 @@ def crossings(surface: Surface, pairs: Pairs, x0: FloatArray, y: FloatArray) -> 
 @kernel
 def smallest_distance(surface: Surface, pairs: Pairs, y: FloatArray, rest: FloatArray) -> float:
     """Smallest distance less separation among `pairs` at y (V, 3), in m; infinite if there are none."""
+    node_face, edge_edge, faces, edges = pairs.node_face, pairs.edge_edge, surface.faces, surface.edges
+    owner, reach = surface.body, surface.reach
     least = math.inf
-    for row in range(len(pairs.node_face) + len(pairs.edge_edge)):
-        if row < len(pairs.node_face):
-            kind, a, b = NODE_FACE, pairs.node_face[row, 0], pairs.node_face[row, 1]
-            i, j, k, l = a, surface.faces[b, 0], surface.faces[b, 1], surface.faces[b, 2]
+    for row in range(len(node_face) + len(edge_edge)):
+        if row < len(node_face):
+            kind, a, b = NODE_FACE, node_face[row, 0], node_face[row, 1]
+            i, j, k, l = a, faces[b, 0], faces[b, 1], faces[b, 2]
         else:
-            other = row - len(pairs.node_face)
-            kind, a, b = EDGE_EDGE, pairs.edge_edge[other, 0], pairs.edge_edge[other, 1]
-            i, j, k, l = surface.edges[a, 0], surface.edges[a, 1], surface.edges[b, 0], surface.edges[b, 1]
-        body = max(surface.body[i], surface.body[l])
-        separation = surface.reach[body]
+            other = row - len(node_face)
+            kind, a, b = EDGE_EDGE, edge_edge[other, 0], edge_edge[other, 1]
+            i, j, k, l = edges[a, 0], edges[a, 1], edges[b, 0], edges[b, 1]
+        body = max(owner[i], owner[l])
+        separation = reach[body]
         square, _ = closest(kind, gather(y, i, j, k, l))
         length = math.sqrt(square)
         if length - separation < least:

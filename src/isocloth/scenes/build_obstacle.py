@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 from isocloth import obstacles
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
+from isocloth.obstacles.motion import SAME_PLACE
 from isocloth.scenes.model import ObstaclePlan
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.table import LARGEST
@@ -27,8 +28,6 @@ KINDS: dict[str, Callable[..., Obstacle]] = {
     "stick": obstacles.Stick,
     "mesh": obstacles.TriangleMesh,
 }
-
-SAME_PLACE = 1e-6
 
 
 def build_obstacle(plan: ObstaclePlan) -> Obstacle:
