@@ -60,4 +60,7 @@ class Report:
 
 
 #: what a trajectory keeps of every report
-RECORDED = ("iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual")
+RECORDED = (
+    "iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual", "contacts", "min_gap",
+    "friction_residual",
+)  # fmt: skip

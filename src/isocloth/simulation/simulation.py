@@ -104,11 +104,13 @@ class Simulation:
         )
         self.solver = make_solver(solver, self.problem, solver_options)
         self._around: Surroundings | None = None
+        self._contact: ContactNewton | None = None
         if len(obstacles) or self_collision:
             if solver != "newton":
                 raise ValueError(f"solver {solver!r} knows no contact; use solver='newton' with obstacles")
             self._around = Surroundings(self.rest, fabric, obstacles, self_collision)
-            self.solver = ContactNewton(self.problem, solver_options)
+            self._contact = ContactNewton(self.problem, solver_options)
+            self.solver = self._contact.newton
         self._scheme = BY_NAME[integrator]
         self._state = at_rest(mesh.vertices, len(self.problem.rows))
         self._grasps: list[Grasp] = []
@@ -191,8 +193,8 @@ class Simulation:
                 stacklevel=2,
             )
         self._state = replace(value, **arrays)
-        if isinstance(self.solver, ContactNewton) and not np.array_equal(value.coupled_at, self.solver.coupled_at):
-            self.solver.couple(value.coupled, value.coupled_at)
+        if self._contact is not None and not np.array_equal(value.coupled_at, self._contact.coupled_at):
+            self._contact.couple(value.coupled, value.coupled_at)
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
 
@@ -203,6 +205,16 @@ class Simulation:
             "kinetic": kinetic_energy(self.problem, self.velocities),
             "potential": potential_energy(self.problem, self.positions),
         }
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What the cloth cannot pass."""
+        return () if self._around is None else self._around.obstacles
+
+    @property
+    def self_collision(self) -> bool:
+        """Whether layers of the cloth keep apart."""
+        return self._around is not None and self._around.self_collision
 
     # --------------------------------------------------------------- grasps
 
@@ -321,8 +333,8 @@ class Simulation:
             far = prescribe(start, grasp.nodes, target, state.positions, self._diameter)
             if far >= 0:
                 self._refuse(grasp, int(far), target)
-        if self._around is not None:
-            return self._advance_among(self._around, scheme, start, timestep, depth, parts, before)
+        if self._around is not None and self._contact is not None:
+            return self._advance_among(self._around, self._contact, scheme, start, timestep, depth, parts, before)
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
         with announce_compilation() if first else nullcontext():
@@ -355,8 +367,8 @@ class Simulation:
         return outcome.iterations
 
     def _advance_among(
-        self, around: Surroundings, scheme: Scheme, start: FloatArray, timestep: float, depth: int,
-        parts: list[Outcome], before: State,
+        self, around: Surroundings, solver: ContactNewton, scheme: Scheme, start: FloatArray, timestep: float,
+        depth: int, parts: list[Outcome], before: State,
     ) -> int:  # fmt: skip
         """`_advance` among obstacles and layers."""
         state = self._state
@@ -368,9 +380,7 @@ class Simulation:
             )
             encounter = Encounter(around, state.positions, self._held, state.time, state.time + timestep)
             touch = state.touch
-            outcome, contacts, law = self.solver.solve(
-                step, inertia, state.multipliers, touch, encounter, first=first
-            )
+            outcome, contacts, law = solver.solve(step, inertia, state.multipliers, touch, encounter, first=first)
             if outcome.converged and encounter.crossings(outcome.positions):
                 outcome = outcome._replace(converged=False)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
@@ -394,8 +404,8 @@ class Simulation:
             held=self._held,
             touching=touched,
             touch=Touch(contacts.key[pressing], Law(*[a[pressing] for a in law])),
-            coupled=self.solver.coupled,
-            coupled_at=self.solver.coupled_at,
+            coupled=solver.coupled,
+            coupled_at=solver.coupled_at,
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,

@@ -212,7 +212,8 @@ def _pairs_of(c: ContactSet) -> IntArray:
 
 
 def _select(c: ContactSet, chosen: BoolArray) -> ContactSet:
-    return ContactSet(*[np.ascontiguousarray(a[chosen]) for a in c])
+    columns: list[Any] = [a[chosen] for a in c]
+    return ContactSet(*columns)
 
 
 NOTHING = ContactSet(
@@ -226,4 +227,5 @@ def _join(parts: list[ContactSet]) -> ContactSet:
         return NOTHING
     if len(parts) == 1:
         return parts[0]
-    return ContactSet(*[np.concatenate(arrays) for arrays in zip(*parts, strict=True)])
+    columns: list[Any] = [np.concatenate(arrays) for arrays in zip(*parts, strict=True)]
+    return ContactSet(*columns)

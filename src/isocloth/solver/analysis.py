@@ -134,7 +134,7 @@ def _separate(
     indptr: IntArray, indices: IntArray, sizes: IntArray, order: IntArray, lo: int, hi: int, part: IntArray, mine: int,
     side: np.ndarray, scratch: IntArray,
 ) -> tuple[int, int]:  # fmt: skip
-    """Choose the lighter side of the crossing edges as separator; reorder the slice; return the sizes of both halves."""
+    """The lighter side of the crossing edges becomes the separator; reorders the slice; returns the halves' lengths."""
     touched_left = touched_right = 0
     for p in range(lo, hi):
         i = order[p]

@@ -29,7 +29,7 @@ from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _lin
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.system import assemble
 from isocloth.terms.rows import add_forces, evaluate
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.typing import FloatArray, IntArray
 
 
 class Encounter(Protocol):
@@ -105,8 +105,8 @@ class ContactNewton:
         iterations, converged = 0, False
         ra = gap = np.inf
         _refresh(cloth, step, inertia, work, y)
-        self.trace = []
-        closed_before = None
+        self.trace: list[tuple[float, ...]] = []
+        closed_before: IntArray | None = None
         while True:
             contacts = encounter.find(y)
             law = carry(contacts, touch)
@@ -123,8 +123,11 @@ class ContactNewton:
             if iterations > 0:
                 ra, am = _residual(cloth, step, inertia, work, lam, contacts, law)
                 gap = _gap(cloth, work, lam)
-                self.trace.append((len(law.status), *np.bincount(law.status, minlength=3), depth, relative, gap, ra, am))
-                if gap < o.strain_gap and ra < o.force * am + o.force_floor and depth < o.penetration and relative < o.friction:
+                self.trace.append(
+                    (len(law.status), *np.bincount(law.status, minlength=3), depth, relative, gap, ra, am)
+                )
+                balanced = gap < o.strain_gap and ra < o.force * am + o.force_floor
+                if balanced and depth < o.penetration and relative < o.friction:
                     converged = True
                     break
                 if not np.isfinite(ra) or iterations >= o.max_iterations:
@@ -182,8 +185,8 @@ def _refresh(cloth: Cloth, step: StepProblem, inertia: FloatArray, work: Workspa
 
 @kernel
 def _iterate(
-    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, look: Lookup, work: Workspace, contacts: ContactSet,
-    law: Law, lam: FloatArray,
+    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, look: Lookup, work: Workspace,
+    contacts: ContactSet, law: Law, lam: FloatArray,
 ) -> bool:  # fmt: skip
     """One linear solve: displacement in work.solution, multipliers in work.linearised, forces in law."""
     rows, s, x = cloth.rows, cloth.assembly, work.solution

@@ -208,7 +208,7 @@ def _expand(
     group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray,
     start: IntArray, padding: IntArray, scalar_ptr: IntArray,
 ) -> tuple[IntArray, IntArray, FloatArray, IntArray, IntArray]:  # fmt: skip
-    """Columns of the variables, scalars of every front and their signs, runs of its boundary that lie together above."""
+    """Columns of variables, scalars of every front and their signs, runs of its boundary that lie together above."""
     count = len(parent)
     column = np.empty(len(front), dtype=np.int64)
     scalars, signs = np.zeros(scalar_ptr[count], dtype=np.int64), np.ones(scalar_ptr[count])
