@@ -58,13 +58,16 @@ def advance(kind: int, x0: Points, x1: Points, target: float) -> tuple[float, Po
         # heights over the last point along the normal, and their rates
         h0, h1, h2 = dot(n, minus(x[0], x[3])), dot(n, minus(x[1], x[3])), dot(n, minus(x[2], x[3]))
         r0, r1, r2 = dot(n, move_0), dot(n, move_1), dot(n, move_2)
-        # rounding aside, no gap is smaller than the distance
         if kind == NODE_FACE:
-            step = min(_until(max(h0 - h1, length), r0 - r1, target), _until(max(h0 - h2, length), r0 - r2, target))
+            step = min(_until(h0 - h1, r0 - r1, target), _until(h0 - h2, r0 - r2, target))
         else:
-            step = min(_until(max(h0 - h2, length), r0 - r2, target), _until(max(h1 - h2, length), r1 - r2, target))
-            step = min(step, _until(max(h1, length), r1, target))
-        time += min(step, _until(max(h0, length), r0, target))
+            step = min(_until(h0 - h2, r0 - r2, target), _until(h1 - h2, r1 - r2, target), _until(h1, r1, target))
+        step = min(step, _until(h0, r0, target))
+        # any direction gives a true bound, also one spoilt by rounding, as for distances of 1e-8 of the edges: then the
+        # heights tell that nothing is certain any more, and it is time to stop
+        if step <= 0.0:
+            break
+        time += step
         if time > 1.0:
             return NEVER, x
         x = (
@@ -80,7 +83,8 @@ def advance(kind: int, x0: Points, x1: Points, target: float) -> tuple[float, Po
 def time_of_approach(kind: int, x0: FloatArray, x1: FloatArray, target: float) -> float:
     """First time in [0, 1] at which a pair moving linearly from x0 to x1 (4, 3) is within `target` m, or 2.0 if never.
 
-    Never late, and early by what it takes to cover the last hundredth of the target. A target of zero asks for a
+    Never late; early by what it takes to cover the last hundredth of the target, or by more where rounding leaves the
+    direction between the two uncertain. A target of zero asks for a
     crossing; it is replaced by a thousandth of the distance at the start.
     """
     start = gather(x0, 0, 1, 2, 3)

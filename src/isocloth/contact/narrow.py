@@ -98,15 +98,12 @@ def _moved(body: IntArray, x0: FloatArray, y: FloatArray) -> FloatArray:
 
 
 @kernel
-def _stays_apart(kind: int, x0: Points, n: Point, limit: float) -> bool:
-    """Whether the vector n, along which a pair is apart at the end, parts it at x0 too, by `limit` times its length.
-
-    Then it does all the way, as the vertices move linearly.
-    """
-    h0, h1, h2 = dot(n, minus(x0[0], x0[3])), dot(n, minus(x0[1], x0[3])), dot(n, minus(x0[2], x0[3]))
+def _apart(kind: int, x: Points, n: Point) -> float:
+    """By how much the vector n separates the two sides, times its length."""
+    h0, h1, h2 = dot(n, minus(x[0], x[3])), dot(n, minus(x[1], x[3])), dot(n, minus(x[2], x[3]))
     if kind == NODE_FACE:
-        return h0 - max(h1, h2, 0.0) > limit
-    return min(h0, h1) - max(h2, 0.0) > limit
+        return h0 - max(h1, h2, 0.0)
+    return min(h0, h1) - max(h2, 0.0)
 
 
 @kernel
@@ -236,7 +233,8 @@ def contacts(
         n = combine(w, end)
         start = gather(x0, i, j, k, l)
         crossed = False
-        if length <= close * separation or not _stays_apart(kind, start, n, close * separation * length):
+        # what parts the pair both at the start and at the end does so all the way, as vertices move linearly
+        if min(_apart(kind, start, n), _apart(kind, end, n)) <= close * separation * length:
             if body == 0:
                 separation = _separation(kind, gather(rest, i, j, k, l), separation)
             time, now = _approach(kind, start, end, omega, separation)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.compiled import kernel
-from isocloth.solver.analysis import dissect_quickly, families, fill
+from isocloth.solver.dissection import dissect_quickly, families, fill
 from isocloth.solver.ordering import dissect
 from isocloth.solver.tile import COLUMNS, ROWS
 from isocloth.typing import FloatArray, IntArray
