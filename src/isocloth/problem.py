@@ -149,6 +149,32 @@ def _load(
                     load[i, d] += creep * k.data[p] * base[k.indices[p], d]
 
 
+def contact_step_problem(
+    problem: Problem, scheme: Scheme, first_order: Scheme, touching: BoolArray, past: Past, start: FloatArray,
+    held: BoolArray,
+) -> tuple[StepProblem, FloatArray, FloatArray, FloatArray]:  # fmt: skip
+    """The problem of a step in which some nodes are in contact, and per node a_M area (n,), x_bar (n, 3) and h (n, 1).
+
+    Nodes in contact take the first-order scheme: the velocity that a second-order one remembers from before an impact
+    would make them bounce. Bending damps with the velocity of the second-order scheme everywhere.
+    """
+    fabric = problem.fabric
+    mass_rate, bending_rate = fabric.damping, fabric.bending_damping
+    near = np.where(touching, first_order.near, scheme.near)[:, None]
+    far = np.where(touching, first_order.far, scheme.far)[:, None]
+    h = np.where(touching, first_order.h, scheme.h)[:, None]
+    base = near * past.positions + far * past.previous_positions
+    v = near * past.velocities + far * past.previous_velocities
+    area = problem.area[:, None]
+    load = problem.weight + area * (fabric.density / h**2 * (base + h * v) + mass_rate / h * base)
+    if bending_rate > 0.0:
+        old = scheme.near * past.positions + scheme.far * past.previous_positions
+        load += bending_rate / scheme.h * (problem.stiffness @ old)
+    inertia = (area * (fabric.density / h**2 + mass_rate / h))[:, 0]
+    bending_factor = fabric.bending + bending_rate / scheme.h
+    return StepProblem(1.0, bending_factor, load, start, held), np.ascontiguousarray(inertia), base, h
+
+
 def potential_energy(problem: Problem, positions: FloatArray) -> float:
     """Weight, bending, shear and membrane energy in J, zero height at z = 0."""
     c = problem.rows.values(positions)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -22,6 +23,9 @@ class Report:
     converged: whether every substep met the solver's test and the cloth was not torn apart by its prescriptions.
     substeps: parts the step was cut into; 1 unless a longer one did not converge.
     strain_gap, force_residual: the solver's own residuals (dimensionless; m/s^2).
+    contacts: contacts that carry force.
+    min_gap: smallest distance less the one to be kept, m, to obstacles and between layers; infinite without any near.
+    friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force.
     problem: empty, or what went wrong and what to do.
     residuals: the other measures (edge stretch, nodal metric, area errors, ...), computed when asked for.
     """
@@ -33,6 +37,9 @@ class Report:
     substeps: int
     strain_gap: float
     force_residual: float
+    contacts: int = 0
+    min_gap: float = math.inf
+    friction_residual: float = 0.0
     problem: str = ""
     _measure: Callable[[], Mapping[str, float]] | None = field(default=None, repr=False)
     _residuals: Mapping[str, float] | None = field(default=None, repr=False)
@@ -53,4 +60,7 @@ class Report:
 
 
 #: what a trajectory keeps of every report
-RECORDED = ("iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual")
+RECORDED = (
+    "iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual", "contacts", "min_gap",
+    "friction_residual",
+)  # fmt: skip

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from isocloth.files import atomic_path
+from isocloth.obstacles import recorded
 from isocloth.reports import Reports
 from isocloth.simulation.report import RECORDED, Report
 from isocloth.simulation.state import State
@@ -49,11 +50,11 @@ class _Recorder:
             reports = [Report(sim.time, 0, error, True, 0, 0.0, 0.0)]
         for name in RECORDED:
             values = [getattr(r, name) for r in reports]
-            worst = min(values) if name == "converged" else max(values)
+            worst = min(values) if name in ("converged", "min_gap") else max(values)
             self.reports[name].append(sum(values) if name in _SUMMED else worst)
 
     def trajectory(self, sim: Simulation) -> Trajectory:
-        kinds = {"iterations": np.int64, "substeps": np.int64, "converged": np.bool_}
+        kinds = {"iterations": np.int64, "substeps": np.int64, "contacts": np.int64, "converged": np.bool_}
         return Trajectory(
             times=np.array(self.times),
             positions=np.stack(self.positions),
@@ -61,6 +62,7 @@ class _Recorder:
             faces=sim.mesh.faces,
             rest=sim.rest.vertices,
             reports=Reports({k: np.array(v, dtype=kinds.get(k, np.float64)) for k, v in self.reports.items()}),
+            obstacles=recorded(sim.obstacles, self.times),
             metadata={
                 "timestep": sim.timestep, "gravity": sim.gravity, "integrator": sim.integrator,
                 "solver": sim.solver.name, "fabric": {f.name: getattr(sim.fabric, f.name) for f in fields(sim.fabric)},
@@ -166,7 +168,7 @@ def _fingerprint(sim: Simulation, total: int, stride: int) -> str:
     shape = hashlib.sha256(sim.mesh.vertices.tobytes() + sim.mesh.faces.tobytes() + sim.rest.vertices.tobytes())
     return repr(
         (total, stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
-         sim.settings, len(sim.problem.rows), shape.hexdigest())
+         sim.settings, len(sim.problem.rows), shape.hexdigest(), sim.obstacles, sim.self_collision)
     )  # fmt: skip
 
 
@@ -183,8 +185,7 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
         )
-    columns = {f.name: kept[f"state_{f.name}"] for f in fields(State)}
-    state = State(**{name: value if value.ndim else value.item() for name, value in columns.items()})
+    state = State.from_dict({name[6:]: kept[name] for name in kept if name.startswith("state_")})
     for grasp in sim.grasps:
         if not state.held[grasp.nodes].any():
             grasp.release()  # as the first part of the run has done

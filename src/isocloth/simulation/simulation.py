@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
@@ -18,15 +18,19 @@ from isocloth import measure
 from isocloth.errors import ConvergenceError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
-from isocloth.problem import Past, build, kinetic_energy, potential_energy, step_problem
+from isocloth.obstacles import Obstacle
+from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
 from isocloth.simulation.diagnosis import diagnose, unsolved
 from isocloth.simulation.grasp import Grasp, prescribe
-from isocloth.simulation.integrators import BY_NAME, INTEGRATORS
+from isocloth.simulation.integrators import BY_NAME, INTEGRATORS, euler
 from isocloth.simulation.report import Report
 from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
+from isocloth.simulation.surroundings import Encounter, Surroundings
 from isocloth.solver import SOLVERS, make_solver
+from isocloth.solver.contact_newton import ContactNewton, Touch
+from isocloth.solver.coulomb import OPEN, Law
 from isocloth.solver.outcome import Outcome, worst_of
 from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray
@@ -49,6 +53,8 @@ class Simulation:
         solver: "newton" or "projection" (the papers').
         discretisation: of the isometry, "net", "nodal" or "stabilised"; None chooses by element.
         bending_model: "hessian", "laplacian" (the papers') or "interior".
+        obstacles: what the cloth cannot pass: `ic.Floor()`, `ic.Sphere(...)`, ...
+        self_collision: whether layers of the cloth keep `fabric.thickness` apart; False lets them pass through.
         solver_options: a `NewtonOptions` or `ProjectionOptions`.
     """
 
@@ -64,6 +70,8 @@ class Simulation:
         solver: str = "newton",
         discretisation: str | None = None,
         bending_model: str = "hessian",
+        obstacles: Sequence[Obstacle] = (),
+        self_collision: bool = False,
         solver_options: Any = None,
     ) -> None:
         if not isinstance(mesh, Mesh):
@@ -95,6 +103,14 @@ class Simulation:
             bending_model=bending_model,
         )
         self.solver = make_solver(solver, self.problem, solver_options)
+        self._around: Surroundings | None = None
+        self._contact: ContactNewton | None = None
+        if len(obstacles) or self_collision:
+            if solver != "newton":
+                raise ValueError(f"solver {solver!r} knows no contact; use solver='newton' with obstacles")
+            self._around = Surroundings(self.rest, fabric, obstacles, self_collision)
+            self._contact = ContactNewton(self.problem, solver_options)
+            self.solver = self._contact.newton
         self._scheme = BY_NAME[integrator]
         self._state = at_rest(mesh.vertices, len(self.problem.rows))
         self._grasps: list[Grasp] = []
@@ -177,6 +193,8 @@ class Simulation:
                 stacklevel=2,
             )
         self._state = replace(value, **arrays)
+        if self._contact is not None and not np.array_equal(value.coupled_at, self._contact.coupled_at):
+            self._contact.couple(value.coupled, value.coupled_at)
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
 
@@ -187,6 +205,16 @@ class Simulation:
             "kinetic": kinetic_energy(self.problem, self.velocities),
             "potential": potential_energy(self.problem, self.positions),
         }
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What the cloth cannot pass."""
+        return () if self._around is None else self._around.obstacles
+
+    @property
+    def self_collision(self) -> bool:
+        """Whether layers of the cloth keep apart."""
+        return self._around is not None and self._around.self_collision
 
     # --------------------------------------------------------------- grasps
 
@@ -279,7 +307,8 @@ class Simulation:
             problem = unsolved(worst.strain_gap, worst.force_residual)
         return Report(
             time=self._state.time, iterations=iterations, isometry_error=worst.isometry_error, converged=not problem,
-            substeps=len(parts), strain_gap=worst.strain_gap, force_residual=worst.force_residual, problem=problem,
+            substeps=len(parts), strain_gap=worst.strain_gap, force_residual=worst.force_residual,
+            contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual, problem=problem,
             _measure=partial(_measures, self.rest, self._state.positions),
         )  # fmt: skip
 
@@ -304,6 +333,8 @@ class Simulation:
             far = prescribe(start, grasp.nodes, target, state.positions, self._diameter)
             if far >= 0:
                 self._refuse(grasp, int(far), target)
+        if self._around is not None and self._contact is not None:
+            return self._advance_among(self._around, self._contact, scheme, start, timestep, depth, parts, before)
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
         with announce_compilation() if first else nullcontext():
@@ -324,6 +355,57 @@ class Simulation:
             previous_velocities=state.velocities,
             multipliers=outcome.multipliers,
             held=self._held,
+            touching=state.touching,
+            touch=state.touch,
+            coupled=state.coupled,
+            coupled_at=state.coupled_at,
+            previous_timestep=timestep,
+            time=state.time + timestep,
+            steps=state.steps + 1,
+        )
+        parts.append(outcome)
+        return outcome.iterations
+
+    def _advance_among(
+        self, around: Surroundings, solver: ContactNewton, scheme: Scheme, start: FloatArray, timestep: float,
+        depth: int, parts: list[Outcome], before: State,
+    ) -> int:  # fmt: skip
+        """`_advance` among obstacles and layers."""
+        state = self._state
+        past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
+        first = state.steps == 0
+        with announce_compilation() if first else nullcontext():
+            step, inertia, base, h = contact_step_problem(
+                self.problem, scheme, euler(timestep, 0.0), state.touching, past, start, self._held
+            )
+            encounter = Encounter(around, state.positions, self._held, state.time, state.time + timestep)
+            touch = state.touch
+            outcome, contacts, law = solver.solve(step, inertia, state.multipliers, touch, encounter, first=first)
+            if outcome.converged and encounter.crossings(outcome.positions):
+                outcome = outcome._replace(converged=False)
+        if not outcome.converged and depth < DEEPEST_SUBSTEP:
+            spent = self._advance(timestep / 2, depth + 1, parts, before)
+            return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
+        positions = outcome.positions
+        if not outcome.converged:
+            positions = encounter.stop_short(positions)
+        pressing = law.status != OPEN
+        touched = np.zeros(len(positions), dtype=bool)
+        touched[contacts.nodes[pressing][contacts.weights[pressing] != 0.0]] = True
+        velocities = (positions - base) / h
+        velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
+        around.record(contacts, law.force)
+        self._state = State(
+            positions=positions,
+            velocities=velocities,
+            previous_positions=state.positions,
+            previous_velocities=state.velocities,
+            multipliers=outcome.multipliers,
+            held=self._held,
+            touching=touched,
+            touch=Touch(contacts.key[pressing], Law(*[a[pressing] for a in law])),
+            coupled=solver.coupled,
+            coupled_at=solver.coupled_at,
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
-from isocloth.typing import BoolArray, FloatArray
+from isocloth.solver.contact_newton import NO_TOUCH, Touch
+from isocloth.solver.coulomb import Law
+from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(slots=True)
@@ -19,6 +22,10 @@ class State:
     previous_timestep: length of that step, s; 0 if there was none.
     multipliers: (r,) J, tension of every row, the next solve's start.
     held: (n,) which nodes were held during the last step.
+    touching: (n,) which nodes were in contact at the end of the last step.
+    coupled, coupled_at: pairs (p, 2) of nodes for whose contacts the factor has room, and the positions at which it was
+        ordered: rounding depends on the order.
+    touch: the contacts that carried force, and what is known of them.
     time: s.
     """
 
@@ -28,23 +35,36 @@ class State:
     previous_velocities: FloatArray
     multipliers: FloatArray
     held: BoolArray
+    touching: BoolArray
+    touch: Touch
+    coupled: IntArray
+    coupled_at: FloatArray
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
 
     def copy(self) -> State:
         """An independent copy."""
-        arrays: dict[str, Any] = {k: v.copy() for k, v in self.to_dict().items() if isinstance(v, np.ndarray)}
-        return replace(self, **arrays)
+        return State.from_dict({name: np.array(value) for name, value in self.to_dict().items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Name -> array or number, for a checkpoint."""
-        return {f.name: getattr(self, f.name) for f in fields(self)}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "touch"}
+        law = {f"contact_{name}": value for name, value in self.touch.law._asdict().items()}
+        return {**plain, "contact_key": self.touch.key, **law}
+
+    @staticmethod
+    def from_dict(columns: Mapping[str, Any]) -> State:
+        """What `to_dict` was made from."""
+        values = {name: value if np.ndim(value) else np.asarray(value).item() for name, value in columns.items()}
+        law = Law(*[values.pop(f"contact_{name}") for name in Law._fields])
+        return State(touch=Touch(values.pop("contact_key"), law), **values)
 
 
 def at_rest(positions: FloatArray, rows: int) -> State:
     """A state that starts from positions (n, 3) with no velocity."""
     still = np.zeros_like(positions)
     return State(
-        positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool)
-    )
+        positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool),
+        np.zeros(len(positions), dtype=bool), NO_TOUCH, np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)),
+    )  # fmt: skip

@@ -12,6 +12,8 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.compiled import kernel
+from isocloth.solver.dissection import dissect_quickly, families, fill
 from isocloth.solver.ordering import dissect
 from isocloth.solver.tile import COLUMNS, ROWS
 from isocloth.typing import FloatArray, IntArray
@@ -52,6 +54,8 @@ class SparseCholesky:
         points: (n, d) coordinates of the variables, used to choose the order.
         sizes: (n,) scalars per variable (3 for a node, 1 for a multiplier).
         signs: (n,) +1 or -1 per variable; all + (positive definite) if None.
+        leaf: scalars below which a part is not cut any further.
+        quick: whether the order may be a little worse, and found a hundred times faster.
     """
 
     def __init__(
@@ -62,29 +66,33 @@ class SparseCholesky:
         signs: FloatArray | None = None,
         *,
         leaf: int = 24,
+        quick: bool = False,
     ) -> None:
         graph = sp.csr_matrix(graph)
         n = graph.shape[0]
+        indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
         sizes = np.asarray(sizes, dtype=np.int64)
-        tree = dissect(graph, points, sizes, leaf=leaf)
+        if quick:
+            order, group_ptr, parent = dissect_quickly(indptr, indices, np.ascontiguousarray(points), sizes, leaf)
+        else:
+            tree = dissect(graph, points, sizes, leaf=leaf)
+            order, parent = np.concatenate(tree.groups), np.array(tree.parent, dtype=np.int64)
+            group_ptr = _offsets(np.array([len(g) for g in tree.groups], dtype=np.int64))
+        front_ptr, front = fill(indptr, indices, order, group_ptr, parent)
         self.rank = np.empty(n, dtype=np.int64)  # place of each variable in the elimination
-        self.rank[np.concatenate(tree.groups)] = np.arange(n)
-        self._owner = np.empty(n, dtype=np.int64)
-        for front, group in enumerate(tree.groups):
-            self._owner[group] = front
+        self.rank[order] = np.arange(n)
         sign = np.repeat(np.ones(n) if signs is None else signs, sizes)
-        variables = _eliminate(graph, tree.groups, tree.parent, self.rank)
-        self.fronts = _store(variables, [len(g) for g in tree.groups], tree.parent, self.rank, sizes, sign)
-        # within a front the variables are sorted by rank, so a search over (front, rank) finds a column
-        lengths = [len(v) for v in variables]
-        flat = np.concatenate(variables)
-        self._keys = np.repeat(np.arange(len(variables)), lengths) * n + self.rank[flat]
-        self._flat = flat
-        self._column = np.concatenate([_columns(sizes[v], len(g)) for v, g in zip(variables, tree.groups, strict=True)])
+        self.fronts, column = _store(group_ptr, parent, front_ptr, front, sizes, sign)
+        owner = np.empty(n, dtype=np.int64)
+        owner[order] = np.repeat(np.arange(len(parent)), np.diff(group_ptr))
+        self.lookup = Lookup(owner, self.rank, group_ptr, front_ptr, self.rank[front], column)
+
+    @property
+    def flops(self) -> int:
+        """Operations of one factorisation, a multiply-add counted as two."""
         p = self.fronts.pivots
         m = p + self.fronts.size - self.fronts.rows
-        #: multiply-adds of one factorisation, counted as two operations each
-        self.flops = int(sum(int((np.arange(b, b - a, -1) ** 2).sum()) for a, b in zip(p, m, strict=True)))
+        return int(sum(int((np.arange(b, b - a, -1) ** 2).sum()) for a, b in zip(p, m, strict=True)))
 
     @property
     def memory(self) -> int:
@@ -93,69 +101,71 @@ class SparseCholesky:
 
     def places(self, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
         """Where block (first, second), with rank[first] <= rank[second], starts in `panel`, and its row stride."""
-        n = len(self.rank)
-        front = self._owner[first]
-        row = np.searchsorted(self._keys, front * n + self.rank[first])
-        slot = np.minimum(np.searchsorted(self._keys, front * n + self.rank[second]), len(self._keys) - 1)
-        if not np.array_equal(self._flat[slot], second):
+        place = np.empty(len(first), dtype=np.int64)
+        if not find_blocks(self.lookup, self.fronts, first, second, place):
             raise ValueError("a block outside the analysed pattern was asked for")
-        stride = self.fronts.stride[front]
-        return self.fronts.panel_ptr[front] + self._column[row] * stride + self._column[slot], stride
+        return place, self.fronts.stride[self.lookup.owner[first]]
 
 
-def _eliminate(graph: sp.csr_matrix, groups: list[IntArray], parent: list[int], rank: IntArray) -> list[IntArray]:
-    """Symbolic factorisation: the variables of every front, pivots first, sorted by rank."""
-    children = _children(parent)
-    variables: list[IntArray] = []
-    for front, group in enumerate(groups):
-        last = rank[group[-1]]
-        reach = [graph[group].indices.astype(np.int64)]
-        reach += [variables[c][len(groups[c]) :] for c in children[front]]
-        boundary = np.unique(np.concatenate(reach))
-        boundary = boundary[rank[boundary] > last]
-        variables.append(np.concatenate([group, boundary[np.argsort(rank[boundary])]]))
-    return variables
+class Lookup(NamedTuple):
+    """Where the blocks of the factor are."""
+
+    owner: IntArray  # variable -> front in which it is eliminated
+    rank: IntArray  # variable -> place in the elimination
+    group_ptr: IntArray  # front -> its slice of the elimination
+    front_ptr: IntArray  # front -> its slice of the following
+    ranks: IntArray  # of the variables of every front, increasing within a front
+    column: IntArray  # their first columns in the front
+
+
+@kernel
+def find_block(look: Lookup, f: Fronts, first: int, second: int) -> int:
+    """Where block (first, second) starts in the panel, first eliminated first; -1 if the pattern has no such block."""
+    front = look.owner[first]
+    begin, end = look.front_ptr[front], look.front_ptr[front + 1]
+    wanted = look.rank[second]
+    low, high = begin, end
+    while low < high:
+        middle = (low + high) // 2
+        if look.ranks[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    if low == end or look.ranks[low] != wanted:
+        return -1
+    row = begin + look.rank[first] - look.group_ptr[front]
+    return int(f.panel_ptr[front] + look.column[row] * f.stride[front] + look.column[low])
+
+
+@kernel
+def find_blocks(look: Lookup, f: Fronts, first: IntArray, second: IntArray, place: IntArray) -> bool:
+    """`find_block` for many; False if one does not exist."""
+    found = True
+    for q in range(len(first)):
+        place[q] = find_block(look, f, first[q], second[q])
+        found = found and place[q] >= 0
+    return found
 
 
 def _store(
-    variables: list[IntArray],
-    pivots: list[int],
-    parent: list[int],
-    rank: IntArray,
-    sizes: IntArray,
-    sign: FloatArray,
-) -> Fronts:
-    """Expand variables to scalars, lay out the storage and the maps from each front to its parent."""
-    start = _offsets(sizes)
-    children = _children(parent)
-    runs, run_counts = [], []
-    p = np.array([sizes[v[:k]].sum() for v, k in zip(variables, pivots, strict=True)], dtype=np.int64)
-    b = np.array([sizes[v].sum() for v in variables], dtype=np.int64) - p
+    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray
+) -> tuple[Fronts, IntArray]:
+    """Expand variables to scalars, lay out the storage and the maps from each front to its parent.
+
+    Returns the first column of every variable in its front, too.
+    """
+    child_ptr, children = families(parent)
+    p, b = _count(group_ptr, front_ptr, front, sizes)
     rows = _padded(p, ROWS)
     m = rows + b
     scalar_ptr = _offsets(m)
-    scalars, signs = np.zeros(scalar_ptr[-1], dtype=np.int64), np.ones(scalar_ptr[-1])
-    for front, v in enumerate(variables):
-        own = np.concatenate([np.arange(start[x], start[x + 1]) for x in v])
-        at = scalar_ptr[front] + np.repeat(_columns(sizes[v], pivots[front]), sizes[v])
-        at += np.concatenate([np.arange(sizes[x]) for x in v])
-        scalars[at], signs[at] = own, sign[own]
-        boundary = v[pivots[front] :]
-        if parent[front] < 0 or len(boundary) == 0:
-            run_counts.append(0)
-            continue
-        above = variables[parent[front]]
-        column = _columns(sizes[above], pivots[parent[front]])
-        target = np.repeat(column[np.searchsorted(rank[above], rank[boundary])], sizes[boundary])
-        target += np.concatenate([np.arange(sizes[x]) for x in boundary])
-        breaks = np.flatnonzero(np.diff(target) != 1) + 1
-        begin, end = np.concatenate([[0], breaks]), np.concatenate([breaks, [len(target)]])
-        runs.append(np.stack([begin, end, target[begin]], axis=1))
-        run_counts.append(len(begin))
+    column, scalars, signs, run_ptr, runs = _expand(
+        group_ptr, parent, front_ptr, front, sizes, sign, _offsets(sizes), rows - p, scalar_ptr
+    )
     stride, edge = _padded(m, COLUMNS), _padded(b, COLUMNS)
     panel_sizes = rows * stride
-    schur_ptr, schur_total = _stack(_padded(b, ROWS) * edge, children)
-    return Fronts(
+    schur_ptr, schur_total = _stack(_padded(b, ROWS) * edge, parent)
+    fronts = Fronts(
         pivots=p,
         rows=rows,
         size=m,
@@ -166,32 +176,72 @@ def _store(
         sign=signs,
         panel_ptr=_offsets(panel_sizes),
         schur_ptr=schur_ptr,
-        child_ptr=_offsets(np.array([len(c) for c in children], dtype=np.int64)),
-        children=np.array([c for cs in children for c in cs], dtype=np.int64),
-        run_ptr=_offsets(np.array(run_counts, dtype=np.int64)),
-        runs=np.concatenate([*runs, np.empty((0, 3), dtype=np.int64)]).astype(np.int64),
+        child_ptr=child_ptr,
+        children=children,
+        run_ptr=run_ptr,
+        runs=runs,
         # the last tile may read, though not write, a little beyond
         panel=np.zeros(int(panel_sizes.sum()) + 2 * COLUMNS),
         schur=np.zeros(schur_total + 2 * COLUMNS),
         divided=np.zeros(int(panel_sizes.max()) + 2 * COLUMNS),
         work=np.zeros(int(m.max())),
     )
+    return fronts, column
 
 
-def _columns(sizes: IntArray, pivots: int) -> IntArray:
-    """Where the variables of a front begin: those after the first `pivots` on a whole tile."""
-    column = _offsets(sizes)[:-1]
-    eliminated = sizes[:pivots].sum()
-    column[pivots:] += _padded(eliminated, ROWS) - eliminated
-    return column
+@kernel
+def _count(group_ptr: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray) -> tuple[IntArray, IntArray]:
+    """Scalars that every front eliminates, and those of its boundary."""
+    count = len(front_ptr) - 1
+    p, b = np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64)
+    for g in range(count):
+        boundary = front_ptr[g] + group_ptr[g + 1] - group_ptr[g]
+        for q in range(front_ptr[g], boundary):
+            p[g] += sizes[front[q]]
+        for q in range(boundary, front_ptr[g + 1]):
+            b[g] += sizes[front[q]]
+    return p, b
 
 
-def _children(parent: list[int]) -> list[list[int]]:
-    children: list[list[int]] = [[] for _ in parent]
-    for child, p in enumerate(parent):
-        if p >= 0:
-            children[p].append(child)
-    return children
+@kernel
+def _expand(
+    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray,
+    start: IntArray, padding: IntArray, scalar_ptr: IntArray,
+) -> tuple[IntArray, IntArray, FloatArray, IntArray, IntArray]:  # fmt: skip
+    """Columns of variables, scalars of every front and their signs, runs of its boundary that lie together above."""
+    count = len(parent)
+    column = np.empty(len(front), dtype=np.int64)
+    scalars, signs = np.zeros(scalar_ptr[count], dtype=np.int64), np.ones(scalar_ptr[count])
+    for g in range(count):
+        at = 0
+        boundary = front_ptr[g] + group_ptr[g + 1] - group_ptr[g]
+        for q in range(front_ptr[g], front_ptr[g + 1]):
+            if q == boundary:
+                at += padding[g]
+            column[q] = at
+            for d in range(sizes[front[q]]):
+                scalars[scalar_ptr[g] + at] = start[front[q]] + d
+                signs[scalar_ptr[g] + at] = sign[start[front[q]] + d]
+                at += 1
+    run_ptr, runs = np.zeros(count + 1, dtype=np.int64), np.empty((len(front), 3), dtype=np.int64)
+    used = 0
+    above = np.zeros(len(sizes), dtype=np.int64)  # columns in the parent
+    for g in range(count):
+        if parent[g] >= 0:
+            for q in range(front_ptr[parent[g]], front_ptr[parent[g] + 1]):
+                above[front[q]] = column[q]
+            here, follows = 0, -1
+            for q in range(front_ptr[g] + group_ptr[g + 1] - group_ptr[g], front_ptr[g + 1]):
+                target, size = above[front[q]], sizes[front[q]]
+                if target == follows:
+                    runs[used - 1, 1] = here + size
+                else:
+                    runs[used, 0], runs[used, 1], runs[used, 2] = here, here + size, target
+                    used += 1
+                here += size
+                follows = target + size
+        run_ptr[g + 1] = used
+    return column, scalars, signs, run_ptr, runs[:used].copy()
 
 
 def _offsets(sizes: IntArray) -> IntArray:
@@ -202,20 +252,32 @@ def _padded(sizes: IntArray, unit: int) -> IntArray:
     return (sizes + unit - 1) // unit * unit
 
 
-def _stack(sizes: IntArray, children: list[list[int]]) -> tuple[IntArray, int]:
+@kernel
+def _stack(sizes: IntArray, parent: IntArray) -> tuple[IntArray, int]:
     """Place the Schur complements: one lives until its parent has absorbed it, then its room is used again."""
-    offsets = np.zeros(len(sizes), dtype=np.int64)
-    live: list[tuple[int, int, int]] = []  # (start, end, front), sorted by start
-    total = 0
-    for front, size in enumerate(sizes):
-        need = int(size)
+    count = len(sizes)
+    offsets = np.zeros(count, dtype=np.int64)
+    live = np.empty(count, dtype=np.int64)  # fronts, sorted by where they start
+    alive = total = 0
+    for g in range(count):
         start = 0
-        for a, b, _ in live:
-            if a - start >= need:
+        for q in range(alive):
+            if offsets[live[q]] - start >= sizes[g]:
                 break
-            start = max(start, b)
-        offsets[front] = start
-        total = max(total, start + need)
-        gone = set(children[front])
-        live = sorted([x for x in live if x[2] not in gone] + ([(start, start + need, front)] if need else []))
+            start = max(start, offsets[live[q]] + sizes[live[q]])
+        offsets[g] = start
+        total = max(total, start + sizes[g])
+        kept = 0
+        for q in range(alive):
+            if parent[live[q]] != g:
+                live[kept] = live[q]
+                kept += 1
+        alive = kept
+        if sizes[g] > 0:
+            q = alive
+            while q > 0 and offsets[live[q - 1]] > start:
+                live[q] = live[q - 1]
+                q -= 1
+            live[q] = g
+            alive += 1
     return offsets, total

@@ -36,12 +36,16 @@ class NewtonOptions:
     force: largest residual accepted, relative to the acceleration the membrane imposes ...
     force_floor: ... plus this, m/s^2.
     max_iterations: factorisations before the step counts as not converged.
+    penetration: largest violation of a gap accepted, m.
+    friction: largest distance of a contact force from Coulomb's law accepted, relative to the largest force.
     """
 
     strain_gap: float = 6e-4
     force: float = 0.2
     force_floor: float = 0.05
     max_iterations: int = 25
+    penetration: float = 1e-5
+    friction: float = 1e-3
 
     def __post_init__(self) -> None:
         if not (self.strain_gap > 0 and self.force >= 0 and self.force_floor > 0 and self.max_iterations >= 2):

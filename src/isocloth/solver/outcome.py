@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
@@ -20,6 +21,9 @@ class Outcome(NamedTuple):
     isometry_error: largest |C| of the enforced rows.
     strain_gap: largest |C - lambda/w|: how far the multipliers are from the strain they stand for.
     force_residual: rms over mass of the residual of the equation of motion, m/s^2.
+    contacts: contacts that carry force.
+    min_gap: smallest distance less the one to be kept, m; infinite if nothing is near.
+    friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force.
     """
 
     positions: FloatArray
@@ -30,6 +34,9 @@ class Outcome(NamedTuple):
     isometry_error: float
     strain_gap: float
     force_residual: float
+    contacts: int = 0
+    min_gap: float = math.inf
+    friction_residual: float = 0.0
 
 
 def worst_of(parts: Sequence[Outcome]) -> Outcome:
@@ -39,6 +46,8 @@ def worst_of(parts: Sequence[Outcome]) -> Outcome:
         isometry_error=max(part.isometry_error for part in parts),
         strain_gap=max(part.strain_gap for part in parts),
         force_residual=max(part.force_residual for part in parts),
+        min_gap=min(part.min_gap for part in parts),
+        friction_residual=max(part.friction_residual for part in parts),
     )
 
 

@@ -43,63 +43,84 @@ class NewtonSystem:
 
     def __init__(self, problem: Problem) -> None:
         rows, n = problem.rows, problem.n
+        self._rows, self._rest = rows, problem.mesh.vertices
         sizes = rows.sizes
-        kept_rows = np.flatnonzero(rows.kept)
+        self._kept_rows = np.flatnonzero(rows.kept)
         number = np.full(len(rows), -1, dtype=np.int64)
-        number[kept_rows] = n + np.arange(len(kept_rows))
+        number[self._kept_rows] = n + np.arange(len(self._kept_rows))
+        self._number = number
 
         row_of, a, b = _pairs(sizes)
         slot_a, slot_b = rows.ptr[row_of] + a, rows.ptr[row_of] + b
         entry = rows.square[row_of] + a * sizes[row_of] + b
         coupled = ~rows.kept[row_of] | (np.abs(rows.plus[entry]) + np.abs(rows.minus[entry]) > 0)
         row_of, slot_a, slot_b, entry = row_of[coupled], slot_a[coupled], slot_b[coupled], entry[coupled]
-        slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
-        owner = number[np.repeat(np.arange(len(rows)), sizes)]
+        self._row_of, self._slot_a, self._slot_b = row_of, slot_a, slot_b
+        self._pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
+        self._stiffness = _columns(rows.plus[entry], rows.minus[entry], rows.T[entry])
+        self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
+        self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
 
-        k = sp.coo_matrix(problem.stiffness)
-        everyone = np.arange(n + len(kept_rows))
-        i = np.concatenate([rows.nodes[slot_a], rows.nodes[slots], k.row, everyone])
-        j = np.concatenate([rows.nodes[slot_b], owner[slots], k.col, everyone])
-        graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(len(everyone),) * 2)
-        points = problem.mesh.vertices
-        where = np.zeros((len(kept_rows), 3))
-        for q, r in enumerate(kept_rows):
-            where[q] = points[rows.nodes[rows.ptr[r] : rows.ptr[r + 1]]].mean(axis=0)
-        variables = np.concatenate([np.full(n, 3), np.ones(len(kept_rows), dtype=np.int64)])
-        signs = np.concatenate([np.ones(n), -np.ones(len(kept_rows))])
-        self.factor = SparseCholesky(graph, np.concatenate([points, where]), variables, signs)
-        rank = self.factor.rank
+        self._bending = k = sp.coo_matrix(problem.stiffness)
+        self._pattern = (
+            np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row]).astype(np.int64),
+            np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col]).astype(np.int64),
+        )
+        self.scalars = 3 * n + len(self._kept_rows)
+        self._order_anew(np.empty((0, 2), dtype=np.int64), self._places(self._rest), quick=False)
 
+    def couple(self, pairs: IntArray, positions: FloatArray) -> None:
+        """Make room for blocks between further pairs (k, 2) of nodes; the cloth is at positions (n, 3) now."""
+        points = np.concatenate([self._places(self._rest), self._places(positions)], axis=1)
+        self._order_anew(pairs, points, quick=True)
+
+    def _places(self, positions: FloatArray) -> FloatArray:
+        """Where the variables are: nodes, and the multipliers amid the nodes of their rows."""
+        if len(self._kept_rows) == 0:
+            return positions
+        rows = self._rows
+        sums = np.add.reduceat(positions[rows.nodes], rows.ptr[:-1])[self._kept_rows]
+        return np.concatenate([positions, sums / rows.sizes[self._kept_rows, None]])
+
+    def _order_anew(self, further: IntArray, points: FloatArray, *, quick: bool) -> None:
+        n, kept = len(self._rest), len(self._kept_rows)
+        everyone = np.arange(n + kept)
+        i = np.concatenate([self._pattern[0], further[:, 0], everyone])
+        j = np.concatenate([self._pattern[1], further[:, 1], everyone])
+        graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
+        variables = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
+        signs = np.concatenate([np.ones(n), -np.ones(kept)])
+        self.factor = SparseCholesky(graph, points, variables, signs, quick=quick)
+        self.assembly = self._locate()
+
+    def _locate(self) -> Assembly:
+        """Where everything goes in the panel of the present factor."""
+        rows, n, places, rank = self._rows, len(self._rest), self.factor.places, self.factor.rank
+        slot_a, slot_b, slots, k = self._slot_a, self._slot_b, self._slots, self._bending
         swap = rank[rows.nodes[slot_a]] > rank[rows.nodes[slot_b]]
         first, second = np.where(swap, slot_b, slot_a), np.where(swap, slot_a, slot_b)
-        pair_place, pair_stride = self.factor.places(rows.nodes[first], rows.nodes[second])
-        link_place, link_step = (
-            np.zeros(len(rows.nodes), dtype=np.int64),
-            np.zeros(len(rows.nodes), dtype=np.int64),
-        )
-        node, multiplier = rows.nodes[slots], owner[slots]
+        node, multiplier = rows.nodes[slots], self._owner[slots]
         node_first = rank[node] < rank[multiplier]
-        place, stride = self.factor.places(
-            np.where(node_first, node, multiplier), np.where(node_first, multiplier, node)
-        )
-        link_place[slots], link_step[slots] = place, np.where(node_first, stride, 1)
+        place, stride = places(np.where(node_first, node, multiplier), np.where(node_first, multiplier, node))
+        links = np.zeros((len(rows.nodes), 2), dtype=np.int64)
+        links[slots] = _columns(place, np.where(node_first, stride, 1))
         kept_place = np.zeros(len(rows), dtype=np.int64)
-        kept_place[kept_rows] = self.factor.places(number[kept_rows], number[kept_rows])[0]
+        multipliers = self._number[self._kept_rows]
+        kept_place[self._kept_rows] = places(multipliers, multipliers)[0]
         upper = rank[k.row] <= rank[k.col]
-        pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1))
         bend_first, bend_second = k.row[upper].astype(np.int64), k.col[upper].astype(np.int64)
-        self.assembly = Assembly(
-            pair_ptr=pair_ptr.astype(np.int64),
-            pairs=_columns(first - rows.ptr[row_of], second - rows.ptr[row_of], pair_place, pair_stride),
-            stiffness=_columns(rows.plus[entry], rows.minus[entry], rows.T[entry]),
+        begin = rows.ptr[self._row_of]
+        return Assembly(
+            pair_ptr=self._pair_ptr,
+            pairs=_columns(first - begin, second - begin, *places(rows.nodes[first], rows.nodes[second])),
+            stiffness=self._stiffness,
             weight=rows.weight,
-            kept=_columns(np.where(number >= 0, 3 * n + number - n, -1), kept_place),
-            links=_columns(link_place, link_step),
-            nodes=_columns(*self.factor.places(np.arange(n), np.arange(n))),
-            bends=_columns(bend_first, bend_second, *self.factor.places(bend_first, bend_second)),
+            kept=_columns(np.where(self._number >= 0, 2 * n + self._number, -1), kept_place),
+            links=links,
+            nodes=_columns(*places(np.arange(n), np.arange(n))),
+            bends=_columns(bend_first, bend_second, *places(bend_first, bend_second)),
             bend_value=k.data[upper].astype(np.float64),
         )
-        self.scalars = 3 * n + len(kept_rows)
 
 
 def _columns(*arrays: np.ndarray) -> np.ndarray:
