@@ -251,7 +251,7 @@ def test_it_runs_on_newtons_own_factor_with_kept_multipliers():
     m = len(nodes)
     contact = ContactRows(np.arange(m + 1), 3 * nodes + 2, np.ones(m), np.full(m, 1e-4))
     gamma, conflict = np.empty(m), np.empty(m)
-    answer = solve_contact(f, contact, d, gamma, np.empty(0, dtype=np.int64), conflict, 0, 1e-10, 1e-10, 1000)
+    answer = solve_contact(f, contact, d, gamma, np.empty(0, dtype=np.int64), conflict, 1e-10, 1e-13, 1000, None)
     assert answer.converged
     gaps = contact.gap + d[contact.indices]
     assert gaps.min() >= -1e-10
@@ -269,6 +269,37 @@ def test_it_runs_on_newtons_own_factor_with_kept_multipliers():
     same = ContactQP(sp.csc_matrix((matrix + matrix.T) / 2), -right[: 3 * problem.n], rows_of, contact.gap)
     other = solve_clarabel(same)
     np.testing.assert_allclose(d[: 3 * problem.n], other.displacement, atol=1e-7)
+
+
+def test_what_is_not_a_number_does_not_converge():
+    problem, points = sheet((4, 4), "plane")
+    analysis = Analysis(problem.A, points)
+    analysis.factorise(problem.A, np.zeros(len(problem.g)))
+    rows = ContactRows(problem.J.indptr.astype(np.int64), problem.J.indices.astype(np.int64), problem.J.data, problem.H)
+    m = len(problem.H)
+    for d, start in ((np.full(len(problem.g), np.nan), []), (np.full(len(problem.g), np.inf), [0, 3])):
+        chosen = np.array(start, dtype=np.int64)
+        answer = solve_contact(
+            analysis.factor.fronts, rows, d, np.empty(m), chosen, np.empty(m), 1e-10, 1e-13, 200, None
+        )
+        assert not answer.converged
+
+
+def test_rows_that_nearly_depend_on_each_other_are_exchanged():
+    """Parallel up to 1e-5, with gaps that only one of them can meet without an enormous force."""
+    rng = np.random.default_rng(0)
+    problem, points = sheet((5, 6), "plane")
+    tilted = problem.J.toarray() + 1e-5 * rng.standard_normal(problem.J.shape) * (problem.J.toarray() != 0)
+    shifted = np.roll(tilted, 1, axis=1) * 1e-5 + tilted
+    crowd = problem._replace(
+        J=sp.vstack([problem.J, sp.csr_matrix(shifted)], format="csr"),
+        H=np.concatenate([problem.H, problem.H - 3e-4 * rng.random(len(problem.H))]),
+    )
+    for start in (None, np.arange(len(problem.H))):
+        answer = solve_active_set(crowd, points=points, start=start)
+        optimal(crowd, answer)
+        other = solve_clarabel(crowd)
+        assert crowd.objective(answer.displacement) == pytest.approx(crowd.objective(other.displacement), rel=1e-6)
 
 
 @settings(max_examples=30, deadline=None)

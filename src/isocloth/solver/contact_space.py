@@ -71,7 +71,7 @@ def enter_space(f: Fronts, rows: ContactRows, x: FloatArray, gamma: FloatArray, 
         rows, offset, gamma, np.empty((m + LANES, m)), np.full(m, -1, dtype=np.int64), np.empty((m + 4) * edge), edge,
         np.empty(m + 1, dtype=np.int64), np.zeros(m, dtype=np.bool_), np.zeros(3, dtype=np.int64),
         np.full(1, dependence), np.empty(m + LANES), np.empty(m + LANES), np.zeros(scalars), np.empty((scalars, LANES)),
-        np.empty((np.max(f.size) + LANES, LANES)), wanted,
+        np.empty((len(f.work) + LANES, LANES)), wanted,
     )  # fmt: skip
 
 
@@ -288,7 +288,7 @@ def project(s: ContactSpace, k: int, r: FloatArray) -> float:
     for i in range(size):
         r[i] = column[s.order[i]]
     _reduce(s, r)
-    pivot: float = column[k] - _dot(r, r, 0, size)
+    pivot: float = column[k] - _dot(r[:size], r[:size])
     return pivot
 
 
@@ -324,9 +324,9 @@ def is_combination(s: ContactSpace, k: int, alpha: FloatArray) -> bool:
 
 
 @inlined
-def _dot(a: FloatArray, b: FloatArray, begin: int, end: int) -> float:
+def _dot(a: FloatArray, b: FloatArray) -> float:
     total = 0.0
-    for j in range(begin, end):
+    for j in range(len(b)):
         total += a[j] * b[j]
     return total
 
@@ -349,7 +349,7 @@ def substitute(s: ContactSpace, y: FloatArray) -> None:
     u, edge, size = s.factor, s.edge, s.counts[SIZE]
     for i in range(size - 1, -1, -1):
         row = u[i * edge : i * edge + size]
-        y[i] = (y[i] - _dot(row, y, i + 1, size)) / row[i]
+        y[i] = (y[i] - _dot(row[i + 1 :], y[i + 1 : size])) / row[i]
 
 
 # --------------------------------------------------------------------------------- what the working set stands for
