@@ -22,8 +22,9 @@ from one W without pulling rows to the next. If it does not, the last such W is 
 (Goldfarb and Idnani 1983; Lawson and Hanson 1974): multipliers move only as far as the first that would pull, its row
 leaves, and so on until the row is in; D then rises for certain. So no W comes twice, and the method ends. A row that
 depends on W is exchanged for the row whose multiplier vanishes first, the largest alpha_i among equals; if no
-alpha_i > 0 exists, then gamma_k = 1, gamma_i = -alpha_i proves that no displacement opens all gaps (Farkas). That row
-is given up and reported; all others are still solved for.
+alpha_i > 0 exists, then gamma_k = 1, gamma_i = -alpha_i proves that no displacement opens all gaps (Farkas). The proof
+is reported, and its rows yield, (H + J d)_i + c gamma_i >= 0 with c a small share of S_ii: they share the violation,
+forces stay bounded, and all other rows hold.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from isocloth.solver.contact_space import (
     enter_space,
     extend,
     gaps,
+    give_way,
     is_combination,
     make_columns,
     multipliers,
@@ -59,7 +61,7 @@ from isocloth.solver.contact_space import (
     substitute,
     take_out,
     take_out_marked,
-)  # fmt: skip
+)
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.lanes import LANES
 from isocloth.typing import FloatArray, IntArray
@@ -71,8 +73,10 @@ _ROUNDING = 1e-11
 _PASSES, _REFINEMENTS = 5, 3
 #: rows that add less than this share of S_kk enter alone and with care
 _DOUBTFUL = 1e-7
-#: why a violated row may not enter: its violation is rounding (for this pass), or it contradicts others (for good)
+#: why a violated row could not enter: its violation is rounding (for this pass), or it contradicts others
 _PASSED_OVER, _GIVEN_UP = 1, 2
+#: share of S_kk by which rows yield that contradict each other
+_COMPLIANCE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +107,7 @@ class ContactAnswer(NamedTuple):
     converged: bool
     changes: int  # of the working set
     columns: int  # of S that were made
-    conflicts: int  # rows given up because they contradict others
+    conflicts: int  # rows that contradict each other
 
 
 @kernel
@@ -157,10 +161,12 @@ def solve_contact(
         displace(f, s, applied, x, change)
         for _ in range(_REFINEMENTS):
             gaps(rows, x, h)
+            give_way(s, h)
             if not correct(s, h, tolerance):
                 break
             displace(f, s, applied, x, change)
         gaps(rows, x, s.first)
+        give_way(s, s.first)
         conflicts = 0
         converged = settled
         largest = 0.0
@@ -169,8 +175,8 @@ def solve_contact(
         observe(s, h)
         for k in range(m):
             s.offset[k] += s.first[k] - h[k]  # where another pass is needed, it sees the gaps as they are
+            conflicts += conflict[k] > 0.0
             if barred[k] == _GIVEN_UP:
-                conflicts += 1
                 continue
             barred[k] = 0
             # in such a way that what is not a number fails
@@ -222,7 +228,7 @@ def _in_blocks(
             best_order[:best_size] = s.order[:best_size]
             limit = min(m, 4 * limit)
         rounding = observe(s, h)
-        if rounding > 0.1 * tolerance and correct(s, h, tolerance):
+        if correct(s, h, tolerance):
             rounding = observe(s, h)
         entering = _violated(s, h, barred, max(tolerance, 4.0 * rounding))
         if len(entering) == 0:
@@ -247,8 +253,25 @@ def _in_blocks(
             if s.slot[entering[0]] < 0:
                 make_columns(f, s, entering[:LANES])
             barred[entering[0]] = _enter_with_care(s, entering[0], conflict, tolerance)
+            if barred[entering[0]] == _GIVEN_UP and s.columns[s.slot[entering[0]], entering[0]] > 0.0:
+                barred[entering[0]] = 0
+                _soften(s, conflict)
+                s.counts[CHANGES] += 1
+                best_size = -1  # D is another function now
             if barred[entering[0]] != 0:
                 best_size = -1
+
+
+@kernel
+def _soften(s: ContactSpace, conflict: FloatArray) -> None:
+    """Let the rows of a contradiction yield, so that they share the violation; they depend on nothing any more."""
+    largest = 0.0
+    for k in range(len(conflict)):
+        largest = max(largest, conflict[k])
+    for k in range(len(conflict)):
+        if conflict[k] > 1e-9 * largest:
+            s.compliance[k] = _COMPLIANCE * s.columns[s.slot[k], k]
+    extend(s, np.int64(0), s.dependence[0])
 
 
 @kernel
@@ -312,7 +335,7 @@ def _enter_with_care(s: ContactSpace, k: int, conflict: FloatArray, tolerance: f
         substitute(s, r)
         size = s.counts[SIZE]
         largest = 1.0
-        gap = s.offset[k] + gamma[k] * column[k]
+        gap = s.offset[k] + gamma[k] * (column[k] + s.compliance[k])
         for i in range(size):
             largest = max(largest, abs(r[i]))
             gap += gamma[s.order[i]] * column[s.order[i]]
