@@ -114,8 +114,9 @@ def classify(c: ContactSet, law: Law, calm: bool, begin: bool) -> tuple[float, f
         slip = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
         pull = np.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
         if begin:
-            # a spring that bore less than friction can was on its way to stick
-            stuck = law.status[k] == STICK and (law.grip[k] >= 0.99 * w or pull < 0.9 * limit)
+            # a spring that bore less than friction can, or hardly moved, was on its way to stick
+            firm = law.grip[k] >= 0.99 * w or pull < 0.9 * limit or (pull < limit and law.grip[k] > 0.1 * w)
+            stuck = law.status[k] == STICK and firm
             if stuck:
                 law.grip[k] = w
             law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = (t0, t1, t2) if stuck else (0.0, 0.0, 0.0)
