@@ -48,7 +48,7 @@ class Encounter(Protocol):
 CALM = 4
 
 #: iterations after which ten times the tolerance of friction will do
-SLOW = 10
+SLOW = 6
 
 
 class Touch(NamedTuple):
