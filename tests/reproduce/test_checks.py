@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isocloth import meshes, reproduce
-from isocloth.reproduce import cantilever, catenary, cusick, locking, roll, scenes
+from isocloth.reproduce import cantilever, catenary, cusick, folds, locking, roll, scenes
 from isocloth.reproduce.result import Result, table
 
 
@@ -123,12 +123,27 @@ def test_the_ramp_is_three_times_differentiable() -> None:
 
 def test_a_fold_over_the_diagonal_is_told_from_a_flat_sheet() -> None:
     mesh = meshes.rectangle(1.0, 1.0, shape=(21, 21))
-    assert locking._crease(mesh, mesh.vertices) == pytest.approx(0.0, abs=1e-12)
+    assert locking.crease(mesh, mesh.vertices) == pytest.approx(0.0, abs=1e-12)
     x, y, _ = mesh.vertices.T
     ridge = mesh.vertices.copy()
     ridge[:, 2] = -np.abs(x + y - 1.0) / np.sqrt(2.0)
-    assert locking._crease(mesh, ridge) > 0.1
+    assert locking.crease(mesh, ridge) > 0.1
     assert locking._asymmetry(mesh, ridge) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_the_limit_of_a_fold_is_the_height_of_the_corner_over_the_diagonal() -> None:
+    for scene in folds.SCENES:
+        a, b = (np.array(p) for p in scene.places(scene.ridge))
+        for corner in scene.places(scene.free):
+            u, v = b - a, np.array(corner) - a
+            assert abs(u[0] * v[1] - u[1] * v[0]) / np.hypot(*u) == pytest.approx(scene.limit)
+        # the exact fold, both flaps hanging straight down from the ridge
+        mesh = folds.sheet(scene, "quads", 0.05)
+        n = np.array([-(b - a)[1], (b - a)[0]]) / np.hypot(*(b - a))
+        hanging = mesh.vertices.copy()
+        hanging[:, 2] = -np.abs((mesh.vertices[:, :2] - a) @ n)
+        assert locking.crease(mesh, hanging, tuple(a), tuple(b)) == pytest.approx(0.15, abs=0.02)
+        assert -hanging[:, 2].min() == pytest.approx(scene.limit)
 
 
 def test_the_table_is_aligned_and_says_what_is_missed() -> None:

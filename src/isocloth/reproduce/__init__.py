@@ -21,7 +21,7 @@ from isocloth.reproduce.result import Result, Say, silent, table
 #: in the order in which `all` runs them
 CHECKS = (
     "rigid", "roll", "catenary", "cantilever", "terms", "infeasible", "order", "swing", "projections",
-    "remeshing", "rest", "locking", "tank_top", "cusick",
+    "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
 )  # fmt: skip
 
 __all__ = ["CHECKS", "Result", "check", "main"]
