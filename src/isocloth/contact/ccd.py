@@ -37,6 +37,8 @@ def _between(a: Point, b: Point, time: float) -> Point:
 @kernel
 def _until(gap: float, rate: float, target: float) -> float:
     """When a height that changes at a constant rate falls to the target."""
+    if gap <= target:
+        return 0.0
     return (gap - target) / -rate if rate < 0.0 else NEVER
 
 
@@ -65,7 +67,7 @@ def advance(kind: int, x0: Points, x1: Points, target: float) -> tuple[float, Po
         step = min(step, _until(h0, r0, target))
         # any direction gives a true bound, also one spoilt by rounding, as for distances of 1e-8 of the edges: then the
         # heights tell that nothing is certain any more, and it is time to stop
-        if step <= 0.0:
+        if step == 0.0:
             break
         time += step
         if time > 1.0:

@@ -43,6 +43,9 @@ START = 0.9
 #: share of the distance at rest that is kept where the mesh is finer than the cloth is thick
 REST = 0.9
 
+#: m: pairs as near as that at the start touch, up to rounding, and have no side to stay on
+NO_SIDE = 1e-12
+
 #: edge-edge pairs with closest points this near to an end, relative to the edge, are node-face pairs
 END = 1e-9
 
@@ -111,8 +114,8 @@ def _approach(kind: int, x0: Points, x1: Points, omega: float, kept: float) -> t
     """Time at which a pair comes very close on its way, or 2.0, and the points then."""
     square, _ = closest(kind, x0)
     before = math.sqrt(square)
-    if before == 0.0:
-        return NEVER, x0  # it has no side to stay on
+    if before <= NO_SIDE:
+        return NEVER, x0
     least = TOUCH * (min(before, kept) if kept > 0.0 else before)
     return advance(kind, x0, x1, min(max(CLOSE * omega * kept, least), START * before))
 
@@ -202,7 +205,7 @@ def contacts(
     Pairs that come within 0.4 omega separation (m) on the way from x0 to y are linearised at that moment and always
     violated; others that are within separation + `margin` at y are linearised there. omega is about 0.5, and zero asks
     for crossings only. Edge-edge pairs that are closest at an end are left to the node-face pairs, except against
-    sticks, which have no faces. A pair at distance zero has no normal and is left out.
+    sticks, which have no faces. A pair that touches at x0 has no side: it is taken as it lies at y.
     """
     node_face, edge_edge, faces, edges = pairs.node_face, pairs.edge_edge, surface.faces, surface.edges
     owner, reach = surface.body, surface.reach
@@ -244,7 +247,7 @@ def contacts(
                 length = math.sqrt(square)
                 n = combine(w, now)
         if not crossed:
-            if length >= separation + margin or length == 0.0:
+            if length >= separation + margin or length <= NO_SIDE:
                 continue
             if kind == EDGE_EDGE and not surface.bare[body] and min(w[0], w[1], -w[2], -w[3]) <= END:
                 continue
@@ -272,8 +275,7 @@ def contacts(
 def crossings(surface: Surface, pairs: Pairs, x0: FloatArray, y: FloatArray) -> IntArray:
     """Keys (c,) of the pairs that cross between x0 and y (V, 3), or come as near as a thousandth of the separation.
 
-    Of the distance at the start, if that is less. Pairs at distance zero at the start have no side: they are passed
-    over.
+    Of the distance at the start, if that is less. Pairs that touch at the start have no side: they are passed over.
     """
     node_face, edge_edge, faces, edges = pairs.node_face, pairs.edge_edge, surface.faces, surface.edges
     owner, reach = surface.body, surface.reach
