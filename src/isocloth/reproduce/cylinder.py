@@ -1,4 +1,4 @@
-"""A sheet falls across a cylinder, off its centre (section 6.1 of the collision paper): friction decides whether it stays."""
+"""A sheet falls across a cylinder, off its centre (section 6.1 of the collision paper): will friction hold it?."""
 
 from __future__ import annotations
 
@@ -80,7 +80,9 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         f.watch.tell(result, f"mu {mu:g}")
         f.film.save(out, f"cylinder-mu-{mu:g}", f"mu = {mu:g}")
     low, middle, high = falls[0.2], falls[0.4], falls[0.55]
-    result.holds("mu 0.2 falls to the floor", low.on_cylinder < 0.02 * low.weight and low.height[-1] < 0.3, paper="falls")
+    result.holds(
+        "mu 0.2 falls to the floor", low.on_cylinder < 0.02 * low.weight and low.height[-1] < 0.3, paper="falls"
+    )
     result.holds("mu 0.4 falls later", middle.height[-1] > low.height[-1] + 0.05, paper="still falling")
     result.holds(
         "mu 0.55 lies still on the cylinder",

@@ -18,6 +18,9 @@ from isocloth.simulation import Report, Simulation
 from isocloth.trajectory import Trajectory
 from isocloth.typing import BoolArray, FloatArray
 
+#: penetration accepted by the solver, m
+DEEPEST = 1e-5
+
 
 @dataclass
 class Watch:
@@ -75,15 +78,18 @@ class Watch:
         for name in ("slowest", "friction_residual", "isometry_error"):
             setattr(self, name, max(getattr(self, name), getattr(other, name)))
 
-    def tell(self, result: Result, name: str, *, deepest: float = 1e-5) -> None:
-        """The lines that every scene has: convergence, gaps, isometry, q. deepest: penetration allowed, m."""
+    def tell(self, result: Result, name: str, *, q: float | None = None, paper: str = "") -> None:
+        """The lines that every scene has: convergence, gaps, isometry, and q, with a target and the paper's values."""
         result.below(f"{name}: steps not converged", self.unconverged, 0, ".0f")
-        result.above(f"{name}: smallest gap, mm", 1e3 * self.min_gap, -1e3 * deepest, ".4f")
+        result.above(f"{name}: smallest gap, mm", 1e3 * self.min_gap, -1e3 * DEEPEST, ".4f")
         result.below(f"{name}: largest residual of Coulomb's law / largest force", self.friction_residual, 1e-2, ".1e")
         result.info(f"{name}: largest isometry error", self.isometry_error, ".1e")
         result.info(f"{name}: steps cut, of {self.steps}", self.cut, ".0f")
         result.info(f"{name}: solves per step", self.iterations / self.steps, ".2f")
-        result.info(f"{name}: q = computing / simulated time", self.q, ".3f")
+        if q is None:
+            result.info(f"{name}: q = computing / simulated time", self.q, ".3f", paper=paper)
+        else:
+            result.below(f"{name}: q = computing / simulated time", self.q, q, ".3f", paper=paper)
 
 
 def turned(mesh: Mesh, angle: float) -> Mesh:

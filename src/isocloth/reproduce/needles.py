@@ -50,7 +50,9 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     peak = 1.0 / (C1 * C2)
     points = tips(0.75 * SIDE)
     reach = 0.7 * SIDE
-    body = Implicit(height, gradient, friction=0.4, extent=[[-reach, reach], [-reach, reach], [-1.1 * peak, 1.1 * peak]])
+    body = Implicit(
+        height, gradient, friction=0.4, extent=[[-reach, reach], [-reach, reach], [-1.1 * peak, 1.1 * peak]]
+    )
     needles = Points(points, friction=0.4)
     mesh = centred(meshes.rectangle(SIDE, SIDE, shape=(nodes, nodes)), [0.02, 0.03, peak + FALL])
     sim = Simulation(mesh, FABRIC, obstacles=[body, needles], self_collision=True)

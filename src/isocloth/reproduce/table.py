@@ -19,7 +19,7 @@ TITLE = "a sheet at rest on a table: normal forces = weight, nothing moves"
 GRAVITY = 9.81
 FABRIC = Fabric(density=0.2, damping=1.0, bending=1e-5)
 TOP = 0.4  # m, height of the table
-SETTLING, WATCHED = 4.0, 1.0  # s
+SETTLING, WATCHED = 5.0, 1.0  # s
 
 
 def scenes(quick: bool) -> dict[str, tuple[Mesh, Obstacle]]:

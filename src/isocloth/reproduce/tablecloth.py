@@ -14,7 +14,7 @@ from isocloth.reproduce.encounters import Film, Watch
 from isocloth.reproduce.result import Result, Say, silent
 from isocloth.reproduce.scenes import hanging, smooth_ramp
 from isocloth.simulation import Simulation
-from isocloth.typing import FloatArray
+from isocloth.typing import FloatArray, IntArray
 
 TITLE = "an A2 sheet lowered and half laid on a table, mu 0, 1, 2"
 
@@ -32,7 +32,7 @@ class Laid:
     """How a sheet came to lie."""
 
     positions: FloatArray  # (n, 3) m at the end
-    lying: FloatArray  # nodes on the table while it was watched
+    lying: IntArray  # nodes on the table while it was watched
     creep: float  # m, largest displacement of these
     friction: float  # N, horizontal force on the table at the end
     weight: float  # N carried by the table at the end
@@ -53,7 +53,7 @@ def corners(start: FloatArray, t: float) -> FloatArray:
 def lay(mu: float, shape: tuple[int, int], settled: float = SETTLED, watched: float = WATCHED) -> Laid:
     """Lay a sheet on a table with a coefficient of friction, let it settle (s) and watch it (s)."""
     mesh = hanging(meshes.rectangle(WIDTH, HEIGHT, shape=shape))
-    mesh = mesh.with_vertices(mesh.vertices + [0.0, 0.0, HEIGHT + ABOVE])
+    mesh = mesh.with_vertices(mesh.vertices + np.array([0.0, 0.0, HEIGHT + ABOVE]))
     top = -0.5 * FABRIC.thickness  # so that the sheet lies at z = 0
     table = Box([WIDTH / 2, -0.2, top - 0.02], [1.0, 1.4, 0.04], friction=mu, name="table")
     sim = Simulation(mesh, FABRIC, obstacles=[table])
@@ -95,5 +95,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     }
     result.above("mean distance of nodes between mu 0 and 1, mm", 1e3 * apart[0.0, 1.0], 10.0, ".1f")
     result.info("mean distance of nodes between mu 1 and 2, mm", 1e3 * apart[1.0, 2.0], ".1f")
-    result.notes.append(f"{shape[0]} x {shape[1]} nodes, steps of 10 ms; held by the two upper corners, laid within {LAID:g} s")
+    result.notes.append(
+        f"{shape[0]} x {shape[1]} nodes, steps of 10 ms; held by the two upper corners, laid within {LAID:g} s"
+    )
     return result

@@ -60,7 +60,8 @@ def drop(mesh: Mesh, height: float) -> tuple[float, float, Watch]:
     """Drop a sheet flat on the floor: highest node (m) after the first touch; speed (m/s) of the fastest at the end."""
     half = 0.5 * FABRIC.thickness
     floor = Floor(friction=0.3)
-    sim = Simulation(mesh.with_vertices(mesh.vertices + [0.0, 0.0, half + height]), FABRIC, obstacles=[floor])
+    start = mesh.vertices + np.array([0.0, 0.0, half + height])
+    sim = Simulation(mesh.with_vertices(start), FABRIC, obstacles=[floor])
     watch, touched, highest = Watch(), False, 0.0
     for _ in range(60):
         report = watch.step(sim)
