@@ -161,6 +161,7 @@ class Passages:
                 volume, over = _over(x0[near] + share * (x1[near] - x0[near]), point)
                 if last is not None:
                     self.count += int(((volume * last < 0.0) & over).sum())
+                    volume = np.where(volume == 0.0, last, volume)
                 last = volume
         self.before = x1
 

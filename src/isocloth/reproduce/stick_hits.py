@@ -78,6 +78,7 @@ class Sides:
     def __init__(self, sim: Simulation, stick: Stick) -> None:
         self.edges, self.stick = sim.mesh.edges, stick
         self.before, self.time = sim.positions.copy(), sim.time
+        self.last: FloatArray | None = None
         self.passed = 0
 
     def look(self, sim: Simulation) -> None:
@@ -85,14 +86,15 @@ class Sides:
         parts = 64
         x0, x1 = self.before, sim.positions
         e0, e1 = self.stick.ends(self.time), self.stick.ends(sim.time)
-        last = None
-        for share in np.linspace(0.0, 1.0, parts + 1):
+        last = self.last
+        for share in np.linspace(0.0, 1.0, parts + 1)[0 if last is None else 1 :]:
             x, e = x0 + share * (x1 - x0), e0 + share * (e1 - e0)
             volume, across = _pass(x[self.edges[:, 0]], x[self.edges[:, 1]], e[0], e[1])
             if last is not None:
                 self.passed += int(((volume * last < 0.0) & across).sum())
+                volume = np.where(volume == 0.0, last, volume)
             last = volume
-        self.before, self.time = sim.positions.copy(), sim.time
+        self.before, self.time, self.last = sim.positions.copy(), sim.time, last
 
 
 def _pass(a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, BoolArray]:
