@@ -114,6 +114,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     scenes = [("denim", False)] if quick else [(name, layers) for layers in (False, True) for name in FABRICS]
     mesh = hanging(meshes.rectangle(WIDTH, HEIGHT, shape=(7, 9)))
     times, ends = swings()
+    last = 0.5 + PERIOD * (len(HITS) - 1) + 2.0 * REACH / HITS[-1][2]  # s, when it comes to where the sheet hangs
     speed = float((np.linalg.norm(np.diff(ends, axis=0), axis=2).max(axis=1) / np.diff(times)).max())
     result.info("largest speed of the stick, m/s", speed, ".2f")
     for fabric, layers in scenes:
@@ -136,9 +137,6 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             hit = min(int((sim.time - 0.5 + 1e-9) / PERIOD), len(HITS) - 1)
             struck[hit] |= report.contacts > 0
             hardest = max(hardest, float(np.linalg.norm(stick.force)))
-            last = (
-                0.5 + PERIOD * (len(HITS) - 1) + 2.0 * REACH / HITS[-1][2]
-            )  # the stick comes to where the sheet hangs
             if film is None and sim.time > last - 0.025:
                 film = Film(sim, 0.01)
             elif film is not None and sim.time < last + 0.23:
@@ -147,12 +145,9 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         result.below(f"{name}: edges that passed through the stick", sides.passed, 0, ".0f")
         result.above(f"{name}: hits that touched, of {len(HITS)}", int(struck.sum()), len(HITS), ".0f")
         result.info(f"{name}: largest force on the stick, N", hardest)
-        if layers:
-            watch.tell(result, name)
-        else:
-            watch.tell(result, name, q=0.1, paper="0.43 - 0.51")
-        film.save(
-            out, f"stick-hits-{name}".replace(",", "").replace(" ", "-"), f"{name}: the fourth hit, {HITS[-1][2]:g} m/s"
-        )
+        # no test of the small version should depend on how busy the machine is
+        watch.tell(result, name, q=None if layers or quick else 0.1, paper="0.43 - 0.51")
+        stem = f"stick-hits-{name}".replace(",", "").replace(" ", "-")
+        film.save(out, stem, f"{name}: the fourth hit, {HITS[-1][2]:g} m/s")
     result.notes.append("7 x 9 nodes, A2, steps of 10 ms; q is processor time over simulated time, first step left out")
     return result

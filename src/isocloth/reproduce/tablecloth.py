@@ -79,7 +79,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     shape, watched = (7, 9), 0.5 if quick else WATCHED
     weight = FABRIC.weight_density * WIDTH * HEIGHT * 9.81
     found = {}
-    for mu in (0.0, 1.0, 2.0):
+    for mu in (0.0, 1.0) if quick else (0.0, 1.0, 2.0):
         say(f"mu {mu:g}")
         found[mu] = laid = lay(mu, shape, 1.0 if quick else SETTLED, watched)
         result.info(f"mu {mu:g}: share of nodes that lie", len(laid.lying) / len(laid.positions), ".2f")
@@ -89,12 +89,13 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             result.below(f"mu {mu:g}: creep of what lies in {watched:g} s, mm", 1e3 * laid.creep, 0.1, ".1e")
         laid.watch.tell(result, f"mu {mu:g}")
         laid.film.save(out, f"tablecloth-mu-{mu:g}", f"mu = {mu:g}")
-    apart = {
-        (a, b): float(np.linalg.norm(found[a].positions - found[b].positions, axis=1).mean())
-        for a, b in ((0.0, 1.0), (1.0, 2.0))
-    }
-    result.above("mean distance of nodes between mu 0 and 1, mm", 1e3 * apart[0.0, 1.0], 10.0, ".1f")
-    result.info("mean distance of nodes between mu 1 and 2, mm", 1e3 * apart[1.0, 2.0], ".1f")
+    for a, b in zip(list(found)[:-1], list(found)[1:], strict=True):
+        apart = 1e3 * float(np.linalg.norm(found[a].positions - found[b].positions, axis=1).mean())
+        what = f"mean distance of nodes between mu {a:g} and {b:g}, mm"
+        if a == 0.0:
+            result.above(what, apart, 10.0, ".1f")
+        else:
+            result.info(what, apart, ".1f", paper="hardly sensitive")
     result.notes.append(
         f"{shape[0]} x {shape[1]} nodes, steps of 10 ms; held by the two upper corners, laid within {LAID:g} s"
     )
