@@ -25,7 +25,7 @@ def missed(result: Result) -> list[str]:
 
 #: checks whose small version misses a target, and which; to be taken off when it is reached
 UNSOLVED = {
-    "tilted_plane": "first steps with mu within 1 % of tan(theta) do not converge: forces of friction are not known yet",
+    "tilted_plane": "first steps with mu within 1 % of tan(theta) do not converge: no friction is known yet",
     "cylinder": "five steps with mu 0.55 do not converge",
     "turning_sphere": "four steps of a sheet with mu 2 do not converge",
     "tablecloth": "steps with mu 1 do not converge: the friction residual stalls",

@@ -46,7 +46,7 @@ def tips(reach: float) -> FloatArray:
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
     """Tips through faces, the height at which the sheet comes to lie, and whether it lies still."""
     result = Result("needles", TITLE)
-    nodes, duration = (10, 1.0) if quick else (21, 2.0)
+    nodes, duration = (10, 1.0) if quick else (21, 4.0)
     peak = 1.0 / (C1 * C2)
     points = tips(0.75 * SIDE)
     reach = 0.7 * SIDE
@@ -74,7 +74,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     result.info("tips under the sheet when it fell", int((np.abs(points[:, :2]).max(axis=1) < SIDE / 2).sum()), ".0f")
     result.info("centre of mass below the tips at the end, m", peak - heights[-1], ".3f")
     result.holds("it hangs on the tips", heights[-1] > 0.5 * peak, paper="lies stably on the peaks")
-    result.info("force on needles and surface / weight", carried / weight, ".3f")
+    result.near("force on needles and surface / weight", carried / weight, 1.0, 0.1 if quick else 0.01, ".3f")
     result.info("fastest node at the end, m/s", float(np.linalg.norm(sim.velocities, axis=1).max()), ".3f")
     watch.tell(result, "steps")
     film.save(out, "needles", f"needles, {nodes} x {nodes} nodes")
