@@ -22,8 +22,9 @@ from one W without pulling rows to the next. If it does not, the last such W is 
 (Goldfarb and Idnani 1983; Lawson and Hanson 1974): multipliers move only as far as the first that would pull, its row
 leaves, and so on until the row is in; D then rises for certain. So no W comes twice, and the method ends. A row that
 depends on W is exchanged for the row whose multiplier vanishes first, the largest alpha_i among equals; if no
-alpha_i > 0 exists, then gamma_k = 1, gamma_i = -alpha_i proves that no displacement opens all gaps (Farkas). That row
-is given up and reported; all others are still solved for.
+alpha_i > 0 exists, then gamma_k = 1, gamma_i = -alpha_i proves that no displacement opens all gaps (Farkas). The proof
+is reported, and its rows yield, (H + J d)_i + c gamma_i >= 0 with c a small share of S_ii: they share the violation,
+forces stay bounded, and all other rows hold.
 """
 
 from __future__ import annotations
@@ -51,6 +52,7 @@ from isocloth.solver.contact_space import (
     enter_space,
     extend,
     gaps,
+    give_way,
     is_combination,
     make_columns,
     multipliers,
@@ -59,21 +61,22 @@ from isocloth.solver.contact_space import (
     substitute,
     take_out,
     take_out_marked,
-)  # fmt: skip
+)
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.lanes import LANES
 from isocloth.typing import FloatArray, IntArray
 
 RULES = ("block", "paper")
-_PAPER = 1
 #: gaps cannot be told from zero below this share of the numbers they are sums of
 _ROUNDING = 1e-11
 #: how often the working set is looked at again with the gaps of d itself, and how often these are refined; mostly 1, 0
 _PASSES, _REFINEMENTS = 5, 3
 #: rows that add less than this share of S_kk enter alone and with care
 _DOUBTFUL = 1e-7
-#: why a violated row may not enter: its violation is rounding (for this pass), or it contradicts others (for good)
+#: why a violated row could not enter: its violation is rounding (for this pass), or it contradicts others
 _PASSED_OVER, _GIVEN_UP = 1, 2
+#: share of S_kk by which rows yield that contradict each other
+_COMPLIANCE = 1e-3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,7 +91,7 @@ class ActiveSetOptions:
 
     rule: str = "block"
     tolerance: float = 1e-10
-    dependence: float = 1e-10
+    dependence: float = 1e-13
     max_changes: int | None = None
 
     def __post_init__(self) -> None:
@@ -104,13 +107,13 @@ class ContactAnswer(NamedTuple):
     converged: bool
     changes: int  # of the working set
     columns: int  # of S that were made
-    conflicts: int  # rows given up because they contradict others
+    conflicts: int  # rows that contradict each other
 
 
 @kernel
 def solve_contact(
-    f: Fronts, rows: ContactRows, x: FloatArray, gamma: FloatArray, start: IntArray, conflict: FloatArray, rule: int,
-    tolerance: float, dependence: float, max_changes: int,
+    f: Fronts, rows: ContactRows, x: FloatArray, gamma: FloatArray, start: IntArray, conflict: FloatArray,
+    tolerance: float, dependence: float, max_changes: int, paper: bool | None,
 ) -> ContactAnswer:  # fmt: skip
     """Solve the contact problem, given the factor of A.
 
@@ -122,8 +125,8 @@ def solve_contact(
         gamma: (m,) out: the multipliers. Rows where it is positive are the working set, to start from next time.
         start: rows to start from, in any order, each at most once.
         conflict: (m,) out: zero, or the proof that rows contradict each other (see `QPSolution`).
-        rule: index into RULES.
         tolerance, dependence, max_changes: see `ActiveSetOptions`.
+        paper: None for the rule "block", True for "paper"; what is None is compiled without the other.
     """
     m = len(rows.gap)
     gamma[:] = 0.0
@@ -143,37 +146,42 @@ def solve_contact(
         s.order[i] = start[i]
         s.inside[start[i]] = True
     s.counts[SIZE] = len(start)
-    extend(s, 0, max(_DOUBTFUL, s.dependence[0]))
+    extend(s, np.int64(0), s.dependence[0])
     barred = np.zeros(m, dtype=np.int64)
     applied, h = np.zeros(m), np.empty(m)
     change = np.empty(len(x))
     conflicts = 0
     converged = False
     for _ in range(_PASSES):
-        if rule == _PAPER:
-            settled = _as_in_the_paper(f, s, h, barred, tolerance, max_changes)
-        else:
+        if paper is None:
             settled = _in_blocks(f, s, h, barred, conflict, tolerance, max_changes)
+        else:
+            settled = _as_in_the_paper(f, s, h, barred, tolerance, max_changes)
         # gaps are taken from d itself: the space of contacts has rounding of its own
         displace(f, s, applied, x, change)
         for _ in range(_REFINEMENTS):
             gaps(rows, x, h)
+            give_way(s, h)
             if not correct(s, h, tolerance):
                 break
             displace(f, s, applied, x, change)
         gaps(rows, x, s.first)
+        give_way(s, s.first)
         conflicts = 0
         converged = settled
-        largest = np.max(gamma)
+        largest = 0.0
+        for k in range(m):
+            largest = max(largest, gamma[k])
         observe(s, h)
         for k in range(m):
             s.offset[k] += s.first[k] - h[k]  # where another pass is needed, it sees the gaps as they are
+            conflicts += conflict[k] > 0.0
             if barred[k] == _GIVEN_UP:
-                conflicts += 1
                 continue
             barred[k] = 0
-            if (abs(s.first[k]) > tolerance and (s.first[k] < 0.0 or s.inside[k])) or gamma[k] < -1e-9 * largest:
-                converged = False
+            # in such a way that what is not a number fails
+            met = s.first[k] >= -tolerance and (s.first[k] <= tolerance or not s.inside[k])
+            converged = converged and met and gamma[k] >= -1e-9 * largest
         if converged or not settled:
             break
     for k in range(m):
@@ -211,7 +219,7 @@ def _in_blocks(
                 s.inside[s.order[i]] = True
             s.counts[SIZE] = best_size
             s.counts[CHANGES] += 1
-            extend(s, 0, s.dependence[0])
+            extend(s, np.int64(0), s.dependence[0])
             _let_pulling_rows_go(s)
             limit = max(1, limit // 8)
             alone = True
@@ -220,7 +228,7 @@ def _in_blocks(
             best_order[:best_size] = s.order[:best_size]
             limit = min(m, 4 * limit)
         rounding = observe(s, h)
-        if rounding > 0.1 * tolerance and correct(s, h, tolerance):
+        if correct(s, h, tolerance):
             rounding = observe(s, h)
         entering = _violated(s, h, barred, max(tolerance, 4.0 * rounding))
         if len(entering) == 0:
@@ -245,8 +253,25 @@ def _in_blocks(
             if s.slot[entering[0]] < 0:
                 make_columns(f, s, entering[:LANES])
             barred[entering[0]] = _enter_with_care(s, entering[0], conflict, tolerance)
+            if barred[entering[0]] == _GIVEN_UP and s.columns[s.slot[entering[0]], entering[0]] > 0.0:
+                barred[entering[0]] = 0
+                _soften(s, conflict)
+                s.counts[CHANGES] += 1
+                best_size = -1  # D is another function now
             if barred[entering[0]] != 0:
                 best_size = -1
+
+
+@kernel
+def _soften(s: ContactSpace, conflict: FloatArray) -> None:
+    """Let the rows of a contradiction yield, so that they share the violation; they depend on nothing any more."""
+    largest = 0.0
+    for k in range(len(conflict)):
+        largest = max(largest, conflict[k])
+    for k in range(len(conflict)):
+        if conflict[k] > 1e-9 * largest:
+            s.compliance[k] = _COMPLIANCE * s.columns[s.slot[k], k]
+    extend(s, np.int64(0), s.dependence[0])
 
 
 @kernel
@@ -258,9 +283,17 @@ def _violated(s: ContactSpace, h: FloatArray, barred: IntArray, tolerance: float
         if h[k] < -tolerance and not s.inside[k] and barred[k] == 0:
             found[count] = k
             count += 1
-    found = found[:count]
-    sorted_rows: IntArray = found[np.argsort(h[found], kind="mergesort")]
-    return sorted_rows
+    # Shell's sort: NumPy's takes seconds to compile
+    stride = count // 2
+    while stride > 0:
+        for i in range(stride, count):
+            k, j = found[i], i
+            while j >= stride and h[found[j - stride]] > h[k]:
+                found[j] = found[j - stride]
+                j -= stride
+            found[j] = k
+        stride //= 2
+    return found[:count]
 
 
 @kernel
@@ -293,47 +326,44 @@ def _enter_with_care(s: ContactSpace, k: int, conflict: FloatArray, tolerance: f
     The multipliers stand for the solution with the working set at the beginning, and again at the end.
     """
     r, gamma = s.first, s.gamma
+    column = s.columns[s.slot[k]]
     while True:
         pivot = project(s, k, r)
-        independent = pivot > s.dependence[0] * s.columns[s.slot[k], k]
-        if pivot > _DOUBTFUL * s.columns[s.slot[k], k]:
+        if pivot > _DOUBTFUL * column[k]:
             break
+        # along gamma_W - t alpha, gamma_k + t the forces on the cloth nearly stay the same, and D rises
         substitute(s, r)
         size = s.counts[SIZE]
-        if not is_combination(s, k, r):
-            if independent:
-                project(s, k, r)
-                break
-            # only an enormous force, beyond the digits of S, could open this gap
-            gamma[k] = 0.0
-            return _PASSED_OVER
-        # along gamma_W - t alpha, gamma_k + t the forces on the cloth stay the same, and D rises
         largest = 1.0
+        gap = s.offset[k] + gamma[k] * (column[k] + s.compliance[k])
         for i in range(size):
             largest = max(largest, abs(r[i]))
+            gap += gamma[s.order[i]] * column[s.order[i]]
         t = np.inf
         for i in range(size):
             if r[i] > 1e-9 * largest:
                 t = min(t, gamma[s.order[i]] / r[i])
-        if t == np.inf:
+        if not t * max(pivot, 0.0) < -gap:  # nothing is in the way, or the gap closes before
+            combined = is_combination(s, k, r)
+            if not combined and pivot > s.dependence[0] * column[k]:
+                pivot = project(s, k, r)
+                break
             gamma[k] = 0.0
             overlap = s.rows.gap[k]
             for i in range(size):
                 overlap += max(0.0, -r[i]) * s.rows.gap[s.order[i]]
-            if not overlap < -tolerance * largest:
+            # without a proof, either all is well but for rounding, or only a force beyond the digits of S could help
+            if not combined or t < np.inf or not overlap < -tolerance * largest:
                 return _PASSED_OVER
             conflict[:] = 0.0
             conflict[k] = 1.0
             for i in range(size):
                 conflict[s.order[i]] = max(0.0, -r[i])
             return _GIVEN_UP
-        leaving = -1
+        leaving = size
         for i in range(size):
-            if (
-                r[i] > 1e-9 * largest
-                and gamma[s.order[i]] <= t * r[i] * (1.0 + 1e-9)
-                and (leaving < 0 or r[i] > r[leaving])
-            ):
+            first = r[i] > 1e-9 * largest and gamma[s.order[i]] <= t * r[i] * (1.0 + 1e-9)
+            if first and (leaving == size or r[i] > r[leaving]):
                 leaving = i
         for i in range(size):
             gamma[s.order[i]] = max(0.0, gamma[s.order[i]] - t * r[i])
@@ -345,17 +375,17 @@ def _enter_with_care(s: ContactSpace, k: int, conflict: FloatArray, tolerance: f
     while True:
         multipliers(s, r)
         size = s.counts[SIZE]
-        t, leaving = 1.0, -1
+        t, leaving = 1.0, size
         for i in range(size):
             if r[i] < 0.0 and s.order[i] != k:
                 old = gamma[s.order[i]]
                 share = old / (old - r[i])
-                if leaving < 0 or share < t:
+                if leaving == size or share < t:
                     t, leaving = share, i
         for i in range(size):
             q = s.order[i]
             gamma[q] = max(0.0, gamma[q] + t * (r[i] - gamma[q]))
-        if leaving < 0:
+        if leaving == size:
             return 0 if gamma[k] > 0.0 else _PASSED_OVER
         take_out(s, leaving)
         s.counts[CHANGES] += 1
@@ -367,45 +397,43 @@ def _as_in_the_paper(
 ) -> bool:
     """Rule "paper"; False if it ran out of changes. h: (m,) out, the gaps at the end."""
     y = s.first
+    m = len(h)
     while True:
         multipliers(s, y)
-        lowest, place, largest = 0.0, -1, 0.0
-        for i in range(s.counts[SIZE]):
+        size = s.counts[SIZE]
+        entering, leaving = m, size  # none
+        lowest = largest = 0.0
+        for i in range(size):
             s.gamma[s.order[i]] = y[i]
             largest = max(largest, abs(y[i]))
             if y[i] < lowest:
-                lowest, place = y[i], i
-        entering = -1
-        if not lowest < -1e-12 * largest:
-            rounding = observe(s, h)
-            for k in range(len(h)):
-                pushed = h[k] < -max(tolerance, 4.0 * rounding) and not s.inside[k] and barred[k] == 0
-                if pushed and (entering < 0 or h[k] < h[entering]):
+                lowest, leaving = y[i], i
+        if lowest >= -1e-12 * largest:
+            limit = max(tolerance, 4.0 * observe(s, h))
+            for k in range(m):
+                violated = h[k] < -limit and not s.inside[k] and barred[k] == 0
+                if violated and (entering == m or h[k] < h[entering]):
                     entering = k
-            if entering < 0:
-                for i in range(s.counts[SIZE]):
-                    s.gamma[s.order[i]] = max(0.0, s.gamma[s.order[i]])
+            if entering == m:
                 return True
         if s.counts[CHANGES] >= max_changes:
-            for i in range(s.counts[SIZE]):
-                s.gamma[s.order[i]] = max(0.0, s.gamma[s.order[i]])
             observe(s, h)
             return False
         s.counts[CHANGES] += 1
-        if entering < 0:
-            take_out(s, place)
+        if entering == m:
+            take_out(s, leaving)
             continue
         if s.slot[entering] < 0:
             make_columns(f, s, np.array([entering]))
         pivot = project(s, entering, y)
         if not pivot > s.dependence[0] * s.columns[s.slot[entering], entering]:
             substitute(s, y)
-            place = -1
-            for i in range(s.counts[SIZE]):
-                if abs(y[i]) > 1e-9 and (place < 0 or abs(y[i]) > abs(y[place])):
-                    place = i
-            if place >= 0:
-                take_out(s, place)
+            leaving = size
+            for i in range(size):
+                if abs(y[i]) > 1e-9 and (leaving == size or abs(y[i]) > abs(y[leaving])):
+                    leaving = i
+            if leaving < size:
+                take_out(s, leaving)
                 pivot = project(s, entering, y)
             if not pivot > 0.0:
                 barred[entering] = _GIVEN_UP  # a row without a gradient
@@ -447,8 +475,9 @@ def solve_active_set(
     analysis.factorise(problem.A, x)
     back_substitute(f, x)
     answer = solve_contact(
-        f, rows, x, gamma, chosen, conflict, RULES.index(options.rule), options.tolerance, options.dependence, limit
-    )
+        f, rows, x, gamma, chosen, conflict, options.tolerance, options.dependence, limit,
+        True if options.rule == "paper" else None,
+    )  # fmt: skip
     seconds = time.perf_counter() - begin
     return QPSolution(
         x, gamma, answer.changes, answer.converged, certify(problem, x, gamma), seconds,

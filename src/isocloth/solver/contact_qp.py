@@ -92,7 +92,8 @@ class QPSolution(NamedTuple):
     residuals: computed from the problem and the answer, whatever the solver said.
     seconds: wall time of the solve.
     conflict: (m,) if rows contradict each other, else None: forces gamma >= 0 with J^T gamma = 0 and H^T gamma < 0
-        (Farkas), so that no displacement opens all gaps. The rows that were given up are violated, all others hold.
+        (Farkas), so that no displacement opens all gaps. There may be other such sets of rows. The active set shares
+        the violation among them and answers with bounded forces; solvers of libraries answer with d = 0.
     """
 
     displacement: FloatArray

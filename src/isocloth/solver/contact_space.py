@@ -21,6 +21,8 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 SIZE, MADE, CHANGES = 0, 1, 2
 #: a row is told from a dependent one if it adds this many times the rounding of S
 _MARGIN = 30.0
+#: share of the tolerance to which gaps of the working set are closed: others may be combinations of them
+_CLOSED = 1e-3
 #: a gradient is a combination of others up to this share of the largest term
 _COMBINED = 1e-7
 
@@ -47,6 +49,7 @@ class ContactSpace(NamedTuple):
     order: IntArray  # (m,) the working set
     inside: BoolArray  # (m,)
     counts: IntArray  # (3,) size of the working set, columns made, changes
+    compliance: FloatArray  # (m,) 0; m/N where a row yields because it contradicts others: h = H + J d + c gamma >= 0
     dependence: FloatArray  # (1,) share of S_kk below which a row counts as dependent
     first: FloatArray  # (m + 8,) scratch, as are the others
     second: FloatArray
@@ -70,8 +73,8 @@ def enter_space(f: Fronts, rows: ContactRows, x: FloatArray, gamma: FloatArray, 
     return ContactSpace(
         rows, offset, gamma, np.empty((m + LANES, m)), np.full(m, -1, dtype=np.int64), np.empty((m + 4) * edge), edge,
         np.empty(m + 1, dtype=np.int64), np.zeros(m, dtype=np.bool_), np.zeros(3, dtype=np.int64),
-        np.full(1, dependence), np.empty(m + LANES), np.empty(m + LANES), np.zeros(scalars), np.empty((scalars, LANES)),
-        np.empty((np.max(f.size) + LANES, LANES)), wanted,
+        np.zeros(m), np.full(1, dependence), np.empty(m + LANES), np.empty(m + LANES), np.zeros(scalars),
+        np.empty((scalars, LANES)), np.empty((len(f.work) + LANES, LANES)), wanted,
     )  # fmt: skip
 
 
@@ -176,6 +179,7 @@ def extend(s: ContactSpace, begin: int, share: float) -> None:
         column = s.columns[s.slot[s.order[j]]]
         for i in range(j + 1):
             u[i * edge + j] = column[s.order[i]]
+        u[j * edge + j] += s.compliance[s.order[j]]
     dead = 0
     for i0 in range(0, size, 4):
         for j in range(max(begin, i0), size, 8):
@@ -288,7 +292,7 @@ def project(s: ContactSpace, k: int, r: FloatArray) -> float:
     for i in range(size):
         r[i] = column[s.order[i]]
     _reduce(s, r)
-    pivot: float = column[k] - _dot(r, r, 0, size)
+    pivot: float = column[k] + s.compliance[k] - _dot(r[:size], r[:size])
     return pivot
 
 
@@ -324,9 +328,9 @@ def is_combination(s: ContactSpace, k: int, alpha: FloatArray) -> bool:
 
 
 @inlined
-def _dot(a: FloatArray, b: FloatArray, begin: int, end: int) -> float:
+def _dot(a: FloatArray, b: FloatArray) -> float:
     total = 0.0
-    for j in range(begin, end):
+    for j in range(len(b)):
         total += a[j] * b[j]
     return total
 
@@ -349,7 +353,7 @@ def substitute(s: ContactSpace, y: FloatArray) -> None:
     u, edge, size = s.factor, s.edge, s.counts[SIZE]
     for i in range(size - 1, -1, -1):
         row = u[i * edge : i * edge + size]
-        y[i] = (y[i] - _dot(row, y, i + 1, size)) / row[i]
+        y[i] = (y[i] - _dot(row[i + 1 :], y[i + 1 : size])) / row[i]
 
 
 # --------------------------------------------------------------------------------- what the working set stands for
@@ -365,6 +369,14 @@ def multipliers(s: ContactSpace, y: FloatArray) -> None:
 
 
 @kernel
+def give_way(s: ContactSpace, h: FloatArray) -> None:
+    """Add to the gaps h (m,) what compliant rows yield."""
+    for i in range(s.counts[SIZE]):
+        k = s.order[i]
+        h[k] += s.compliance[k] * s.gamma[k]
+
+
+@kernel
 def correct(s: ContactSpace, h: FloatArray, tolerance: float) -> bool:
     """Correct the multipliers of the working set by the gaps h they leave there; False if there is no need to."""
     y = s.first
@@ -372,7 +384,7 @@ def correct(s: ContactSpace, h: FloatArray, tolerance: float) -> bool:
     for i in range(s.counts[SIZE]):
         y[i] = -h[s.order[i]]
         worst = max(worst, abs(y[i]))
-    if worst <= 0.1 * tolerance:
+    if worst <= _CLOSED * tolerance:
         return False
     _reduce(s, y)
     substitute(s, y)
@@ -391,6 +403,7 @@ def observe(s: ContactSpace, h: FloatArray) -> float:
         column = s.columns[s.slot[k]]
         for j in range(len(h)):
             h[j] += a * column[j]
+    give_way(s, h)
     rounding = 0.0
     for i in range(s.counts[SIZE]):
         rounding = max(rounding, abs(h[s.order[i]]))
