@@ -47,6 +47,9 @@ class Encounter(Protocol):
 #: iterations after which contacts are held by springs that only brake
 CALM = 4
 
+#: iterations after which ten times the tolerance of friction will do
+SLOW = 10
+
 
 class Touch(NamedTuple):
     """Contacts and what was known of them: what the next iteration, or the next step, starts from."""
@@ -67,7 +70,7 @@ def empty_law(count: int) -> Law:
     """Contacts of which nothing is known."""
     return Law(
         np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros((count, 3)),
-        np.zeros(count),
+        np.zeros((count, 3)), np.zeros(count),
     )  # fmt: skip
 
 
@@ -83,6 +86,7 @@ class ContactNewton:
         self.newton = Newton(problem, options)
         self.options = self.newton.options
         self.system = self.newton.system
+        self.deepest = self.options.penetration * problem.fabric.thickness
         self.longest = 4.0 * float(np.sqrt(problem.area.mean()))
         self.coupled = np.zeros((0, 2), dtype=np.int64)  # pairs of nodes that contacts may couple ...
         self.coupled_at = np.zeros((0, 3))  # ... ordered when the cloth was here
@@ -111,12 +115,12 @@ class ContactNewton:
             contacts = encounter.find(y)
             law = carry(contacts, touch)
             scales(contacts, inertia, step.held, law)
-            depth, error = classify(contacts, law, iterations == 0 or iterations > CALM)
+            depth, error = classify(contacts, law, iterations == 0 or iterations > CALM, iterations == 0)
             closed = np.sort(contacts.key[law.status != OPEN])
             if closed_before is not None and (iterations > CALM or np.array_equal(closed, closed_before)):
                 normal = np.einsum("cd,cd->c", law.force, contacts.normal)
                 law.threshold[:] = contacts.friction * np.maximum(normal, 0.0)
-                depth, error = classify(contacts, law, iterations == 0 or iterations > CALM)
+                depth, error = classify(contacts, law, iterations == 0 or iterations > CALM, iterations == 0)
             closed_before = closed
             largest = float(np.abs(law.force).max(initial=0.0))
             relative = error / largest if largest > 0.0 else 0.0
@@ -127,7 +131,11 @@ class ContactNewton:
                     (len(law.status), *np.bincount(law.status, minlength=3), depth, relative, gap, ra, am)
                 )
                 balanced = gap < o.strain_gap and ra < o.force * am + o.force_floor
-                if balanced and depth < o.penetration and relative < o.friction:
+                if (
+                    balanced
+                    and depth < self.deepest
+                    and relative < (o.friction if iterations < SLOW else 10 * o.friction)
+                ):
                     converged = True
                     break
                 if not np.isfinite(ra) or iterations >= o.max_iterations:

@@ -6,11 +6,11 @@ normal, g its gap and s the relative displacement over the step (its tangential 
     g >= 0,  r_N >= 0,  g r_N = 0;    |r_T| <= mu r_N,  and  r_T = -mu r_N s_T/|s_T| where s_T is not zero.
 
 It is written as r = P(r - rho (g, s_T)) with P the projection on the disk of radius mu r_N (Alart and Curnier 1991),
-and each iteration linearises P at the last forces: a contact is open, sticks, or slides along a direction. Open ones
-drop out; the others are springs in the matrix, w along the normal and, where they stick, along the surface, w being so
-stiff (a nanometre under the weight of the cloth) that sticking neither creeps nor loses digits. So redundant contacts
-need no care: all share the load, and the matrix stays as it is, definite. A contact with an obstacle touches one node
-and costs nothing; contacts between layers couple nodes, and the pattern of the factor must hold these couplings.
+and each iteration decides by the last forces: a contact is open, sticks, or slides along a direction. Open ones drop
+out; the others are springs in the matrix, w along the normal and, where they stick, along the surface. A spring that
+sticks starts from the force it bore at the end of the step before, so that what rests under a load does not creep. So
+redundant contacts need no care: all share the load, and the matrix stays as it is, definite. A contact with an obstacle
+touches one node and costs nothing; contacts between layers couple nodes, and the factor must have room for these.
 
 The threshold mu r_N is taken from the last iteration: the matrix remains symmetric.
 """
@@ -26,8 +26,9 @@ from isocloth.solver.fronts import Fronts, Lookup, find_block
 from isocloth.solver.system import Assembly
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
-#: spring of a closed contact relative to the inertia m/h^2 it moves: a load of 1 g yields 1e-6 g h^2
-STIFFNESS = 1e6
+#: spring of a closed contact relative to the inertia m/h^2 it moves: under 1 g it gives way by 1e-3 g h^2, a micrometre
+#: at 10 ms. A thousand times stiffer, and the closed contacts between layers change back and forth without end
+STIFFNESS = 1e3
 
 #: how much stiffer the spring of a contact becomes that seems to stick
 GROWTH = 30.0
@@ -56,6 +57,7 @@ class Law(NamedTuple):
     status: IntArray  # (c,) OPEN, STICK or SLIDE
     grip: FloatArray  # (c,) N/m, spring along the surface; of a sliding contact across its direction
     direction: FloatArray  # (c, 3) of sliding friction
+    anchor: FloatArray  # (c, 3) N, force along the surface that a sticking contact bears without slip
     scale: FloatArray  # (c,) N/m, inertia m/h^2 that the contact moves
 
 
@@ -75,7 +77,7 @@ def scales(c: ContactSet, inertia: FloatArray, held: BoolArray, law: Law) -> Non
 
 
 @kernel
-def classify(c: ContactSet, law: Law, calm: bool) -> tuple[float, float]:
+def classify(c: ContactSet, law: Law, calm: bool, begin: bool) -> tuple[float, float]:
     """Decide for each contact how it enters the next solve; returns how far the law is from being met, m and N.
 
     The first is the deepest penetration. The second is the largest distance of a force from where the law puts it, with
@@ -84,7 +86,7 @@ def classify(c: ContactSet, law: Law, calm: bool) -> tuple[float, float]:
     A contact sticks or slides; one that was pushed past rest is held by a spring that gives the right force at the slip
     it had, and which grows stiffer while it seems to hold. If `calm`, all that do not stick firmly are held by such
     springs: these can only brake, where a constant force of friction from a step before, or with a wrong direction,
-    drives. That converges slowly, but always.
+    drives. That converges slowly, but always. `begin`: the forces are those of the step before.
     """
     depth = error = 0.0
     for k in range(len(c.gap)):
@@ -104,15 +106,25 @@ def classify(c: ContactSet, law: Law, calm: bool) -> tuple[float, float]:
         t0, t1, t2 = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
         error = max(error, -normal, _off(t0, t1, t2, s0, s1, s2, rho, c.friction[k] * max(normal, 0.0)))
         if limit == 0.0:
+            law.anchor[k, 0] = law.anchor[k, 1] = law.anchor[k, 2] = 0.0
             law.status[k] = SLIDE
             law.direction[k, 0] = law.direction[k, 1] = law.direction[k, 2] = 0.0
             law.grip[k] = 0.0
             continue
         slip = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
         pull = np.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
-        if law.status[k] == STICK and law.grip[k] >= w:
+        if begin:
+            # a spring that bore less than friction can, or hardly moved, was on its way to stick
+            firm = law.grip[k] >= 0.99 * w or pull < 0.9 * limit or (pull < limit and law.grip[k] > 0.1 * w)
+            stuck = law.status[k] == STICK and firm
+            if stuck:
+                law.grip[k] = w
+            law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = (t0, t1, t2) if stuck else (0.0, 0.0, 0.0)
+        if law.status[k] == STICK and law.grip[k] >= 0.99 * w:
+            law.grip[k] = w
             if pull <= limit:
                 continue
+            law.anchor[k, 0] = law.anchor[k, 1] = law.anchor[k, 2] = 0.0
             # it does not hold: it slides against the force that held it, and across that is held the less the further
             # the force was off
             law.status[k] = SLIDE
@@ -122,10 +134,10 @@ def classify(c: ContactSet, law: Law, calm: bool) -> tuple[float, float]:
         if slip * w <= limit:
             law.status[k], law.grip[k] = STICK, w
             continue
-        if calm:
+        u0, u1, u2 = -s0 / slip, -s1 / slip, -s2 / slip
+        if calm and not (begin and limit < 0.5 * rho * slip):  # no fear that friction stops what slides so fast
             law.status[k], law.grip[k] = STICK, limit / slip
             continue
-        u0, u1, u2 = -s0 / slip, -s1 / slip, -s2 / slip
         if law.status[k] == SLIDE:
             same = law.direction[k, 0] * u0 + law.direction[k, 1] * u1 + law.direction[k, 2] * u2
             if same > 0.0:
@@ -165,7 +177,7 @@ def spring(c: ContactSet, law: Law, k: int, matrix: FloatArray, load: FloatArray
             for b in range(3):
                 unit = 1.0 if a == b else 0.0
                 matrix[a, b] = w * n[a] * n[b] + grip * (unit - n[a] * n[b])
-            load[a] = -w * c.gap[k] * n[a] - grip * (c.slip[k, a] - along * n[a])
+            load[a] = -w * c.gap[k] * n[a] - grip * (c.slip[k, a] - along * n[a]) + law.anchor[k, a]
         return
     t = law.direction[k]
     # across: the tangent that is perpendicular to the direction of friction

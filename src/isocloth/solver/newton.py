@@ -36,15 +36,16 @@ class NewtonOptions:
     force: largest residual accepted, relative to the acceleration the membrane imposes ...
     force_floor: ... plus this, m/s^2.
     max_iterations: factorisations before the step counts as not converged.
-    penetration: largest violation of a gap accepted, m.
-    friction: largest distance of a contact force from Coulomb's law accepted, relative to the largest force.
+    penetration: largest violation of a gap accepted, in thicknesses of the cloth.
+    friction: largest distance of a contact force from Coulomb's law accepted, relative to the largest force; ten
+        times as much after many iterations.
     """
 
     strain_gap: float = 6e-4
     force: float = 0.2
     force_floor: float = 0.05
     max_iterations: int = 25
-    penetration: float = 1e-5
+    penetration: float = 0.1
     friction: float = 1e-3
 
     def __post_init__(self) -> None:

@@ -1,0 +1,158 @@
+"""Cloth among obstacles and on itself, as a user meets it."""
+
+import numpy as np
+import pytest
+
+import isocloth as ic
+
+TILT = np.deg2rad(20.0)
+NORMAL = np.array([-np.sin(TILT), 0.0, np.cos(TILT)])
+UPHILL = np.array([np.cos(TILT), 0.0, np.sin(TILT)])
+
+
+def sheet_on_slope(friction, drop=0.0, size=0.2, nodes=6):
+    mesh = ic.meshes.rectangle(size, size, shape=(nodes, nodes))
+    fabric = ic.Fabric(density=0.2)
+    lay = np.stack([UPHILL, [0.0, 1.0, 0.0], NORMAL], axis=1)
+    start = (mesh.vertices - mesh.vertices.mean(axis=0)) @ lay.T + NORMAL * (drop + fabric.thickness / 2)
+    plane = ic.Plane([0, 0, 0], NORMAL, friction=friction)
+    return ic.Simulation(mesh.with_vertices(start), fabric, obstacles=[plane]), plane
+
+
+def slide(sim, duration):
+    """Distance slid downhill at the end of every step."""
+    steps = round(duration / sim.timestep)
+    way = []
+    for _ in range(steps):
+        report = sim.step()
+        assert report.converged, report.problem
+        way.append(-float(sim.positions.mean(axis=0) @ UPHILL))
+    return np.array(way)
+
+
+@pytest.mark.parametrize("friction", [0.0, 0.2, 0.36])
+def test_that_a_sheet_slides_with_the_acceleration_of_coulomb_friction(friction):
+    sim, _ = sheet_on_slope(friction)
+    way = slide(sim, 0.6)[20:]
+    time = sim.timestep * np.arange(len(way))
+    assert 2 * np.polyfit(time, way, 2)[0] == pytest.approx(
+        9.81 * (np.sin(TILT) - friction * np.cos(TILT)), rel=1e-2, abs=3e-4
+    )
+
+
+def test_that_a_sheet_sticks_just_above_the_angle_of_friction_and_does_not_creep():
+    sim, plane = sheet_on_slope(1.01 * np.tan(TILT))
+    way = slide(sim, 2.0)
+    assert abs(way[-1] - way[10]) < 1e-4
+    assert abs(way[-1] - way[100]) < 1e-9
+    weight = sim.fabric.density * 0.2**2 * 9.81
+    assert plane.force == pytest.approx([0.0, 0.0, -weight], abs=1e-3 * weight)
+
+
+def test_that_a_sheet_that_falls_on_a_slope_does_not_bounce():
+    sim, _ = sheet_on_slope(0.5, drop=0.02)
+    heights = []
+    for _ in range(40):
+        sim.step()
+        heights.append(float((sim.positions @ NORMAL).max()))
+    landed = int(np.argmin(np.array(heights) > 1e-3))
+    assert max(heights[landed:]) < 1e-3
+
+
+def test_that_a_moving_belt_takes_the_cloth_along():
+    mesh = ic.meshes.rectangle(0.2, 0.2, shape=(5, 5))
+    belt = ic.Floor(friction=0.5, velocity=[0.3, 0.0, 0.0])
+    sim = ic.Simulation(mesh.with_vertices(mesh.vertices + [0, 0, 5e-4]), obstacles=[belt])
+    sim.run(0.5)
+    assert sim.velocities[:, 0] == pytest.approx(0.3, abs=1e-6)
+
+
+def test_that_cloth_hangs_over_a_sphere_outside_of_it():
+    mesh = ic.meshes.rectangle(0.4, 0.4, shape=(9, 9))
+    sphere = ic.Sphere([0.2, 0.2, -0.1], 0.1, friction=0.5)
+    fabric = ic.Fabric(density=0.2, damping=0.4, bending=1e-4)
+    sim = ic.Simulation(mesh.with_vertices(mesh.vertices + [0, 0, 0.02]), fabric, obstacles=[sphere])
+    trajectory = sim.run(1.5, every=0.1)
+    distance = np.linalg.norm(trajectory.positions - [0.2, 0.2, -0.1], axis=2)
+    assert distance.min() > 0.1 + 0.4 * fabric.thickness
+    assert trajectory.reports["min_gap"].min() > -0.1 * fabric.thickness
+    assert 0.0 < trajectory.positions[-1, 40, 2] < 0.01  # the middle is near the top: cloth cannot wrap a sphere
+    assert -sphere.force[2] == pytest.approx(fabric.density * 0.4**2 * 9.81, rel=0.05)
+    assert len(trajectory.obstacles) == 1
+
+
+@pytest.mark.parametrize("speed", [1.0, 5.0])
+def test_that_a_stick_does_not_pass_through_the_cloth(speed):
+    mesh = ic.meshes.rectangle(0.42, 0.594, shape=(7, 9))
+    hanging = mesh.vertices[:, [0, 2, 1]]
+    sim = ic.Simulation(
+        mesh.with_vertices(hanging), ic.Fabric(density=0.1, damping=0.1), rest=mesh,
+        obstacles=[ic.Stick([-0.2, -0.1, 0.2], [0.6, -0.1, 0.2], 0.0075, friction=0.0, velocity=[0.0, speed, 0.0])],
+    )  # fmt: skip
+    top = np.flatnonzero(mesh.vertices[:, 1] > 0.59)
+    sim.grasp(top[[0, -1]])
+    steps = round(0.25 / speed / sim.timestep)
+    for _ in range(steps):
+        report = sim.step()
+        assert report.min_gap > -0.1 * sim.fabric.thickness
+    stick = -0.1 + speed * sim.time
+    hit = (sim.positions[:, 2] > 0.1) & (sim.positions[:, 2] < 0.3)
+    assert sim.positions[hit, 1].max() > stick  # pushed ahead of it
+
+
+def folded_sheet(nodes):
+    mesh = ic.meshes.rectangle(0.4, 0.4, shape=(nodes, nodes))
+    along, radius = mesh.vertices[:, 0], 0.01
+    angle = np.clip((along - 0.2) / radius, 0.0, np.pi)
+    turn = 0.2 + np.pi * radius
+    x = np.where(along < 0.2, along, np.where(along < turn, 0.2 + radius * np.sin(angle), 0.2 - (along - turn)))
+    z = np.where(along < 0.2, 0.0, np.where(along < turn, radius * (1 - np.cos(angle)), 2 * radius))
+    return mesh, np.stack([x, mesh.vertices[:, 1], z + 6e-4], axis=1)
+
+
+def test_that_layers_come_to_rest_on_each_other_a_thickness_apart():
+    ipctk = pytest.importorskip("ipctk")
+    mesh, start = folded_sheet(9)
+    fabric = ic.Fabric(density=0.2, damping=0.4, bending=1e-4)
+    floor = ic.Floor(friction=0.4)
+    sim = ic.Simulation(mesh.with_vertices(start), fabric, rest=mesh, obstacles=[floor], self_collision=True)
+    triangles = mesh.triangles
+    collision_mesh = ipctk.CollisionMesh(start, ipctk.edges(triangles), triangles)
+    for _ in range(10):
+        trajectory = sim.run(0.1)
+        assert trajectory.reports["min_gap"].min() > -0.1 * fabric.thickness
+        assert not ipctk.has_intersections(collision_mesh, np.asarray(sim.positions))
+    assert np.abs(sim.velocities).max() < 1e-3
+    assert -floor.force[2] == pytest.approx(fabric.density * 0.4**2 * 9.81, rel=1e-3)
+    upper = start[:, 2] > 0.015
+    assert sim.positions[upper, 2].mean() > 1.4e-3
+
+
+def test_that_a_run_with_contact_resumes_with_the_same_bits(tmp_path):
+    mesh, start = folded_sheet(7)
+
+    def simulation():
+        return ic.Simulation(
+            mesh.with_vertices(start), ic.Fabric(bending=1e-4), rest=mesh, obstacles=[ic.Floor()], self_collision=True
+        )
+
+    whole = simulation()
+    whole.run(0.2)
+    first, second = simulation(), simulation()
+    first.run(0.1)
+    second.state = first.state.copy()
+    second.run(0.1)
+    assert np.array_equal(whole.positions, second.positions)
+
+
+def test_that_wrong_obstacles_are_named():
+    mesh = ic.meshes.rectangle(0.1, 0.1, shape=(3, 3))
+    with pytest.raises(TypeError, match="expected ic.Floor"):
+        ic.Simulation(mesh, obstacles=["floor"])
+    floor = ic.Floor()
+    with pytest.raises(ValueError, match="named twice"):
+        ic.Simulation(mesh, obstacles=[floor, floor])
+    with pytest.raises(ValueError, match="thick"):
+        ic.Simulation(mesh, ic.Fabric(thickness=0.1), self_collision=True)
+    with pytest.raises(ValueError, match="knows no contact"):
+        ic.Simulation(mesh, solver="projection", obstacles=[floor])
