@@ -62,7 +62,7 @@ def test_that_a_sheet_that_falls_on_a_slope_does_not_bounce():
 def test_that_a_moving_belt_takes_the_cloth_along():
     mesh = ic.meshes.rectangle(0.2, 0.2, shape=(5, 5))
     belt = ic.Floor(friction=0.5, velocity=[0.3, 0.0, 0.0])
-    sim = ic.Simulation(mesh.with_vertices(mesh.vertices + [0, 0, 5e-4]), obstacles=[belt])
+    sim = ic.Simulation(mesh.with_vertices(mesh.vertices + np.array([0, 0, 5e-4])), obstacles=[belt])
     sim.run(0.5)
     assert sim.velocities[:, 0] == pytest.approx(0.3, abs=1e-6)
 
@@ -71,7 +71,7 @@ def test_that_cloth_hangs_over_a_sphere_outside_of_it():
     mesh = ic.meshes.rectangle(0.4, 0.4, shape=(9, 9))
     sphere = ic.Sphere([0.2, 0.2, -0.1], 0.1, friction=0.5)
     fabric = ic.Fabric(density=0.2, damping=0.4, bending=1e-4)
-    sim = ic.Simulation(mesh.with_vertices(mesh.vertices + [0, 0, 0.02]), fabric, obstacles=[sphere])
+    sim = ic.Simulation(mesh.with_vertices(mesh.vertices + np.array([0, 0, 0.02])), fabric, obstacles=[sphere])
     trajectory = sim.run(1.5, every=0.1)
     distance = np.linalg.norm(trajectory.positions - [0.2, 0.2, -0.1], axis=2)
     assert distance.min() > 0.1 + 0.4 * fabric.thickness
@@ -147,7 +147,7 @@ def test_that_a_run_with_contact_resumes_with_the_same_bits(tmp_path):
 
 def test_that_wrong_obstacles_are_named():
     mesh = ic.meshes.rectangle(0.1, 0.1, shape=(3, 3))
-    with pytest.raises(TypeError, match="expected ic.Floor"):
+    with pytest.raises(TypeError, match=r"expected ic\.Floor"):
         ic.Simulation(mesh, obstacles=["floor"])
     floor = ic.Floor()
     with pytest.raises(ValueError, match="named twice"):
