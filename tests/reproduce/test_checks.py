@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from isocloth import meshes, reproduce
-from isocloth.reproduce import cantilever, catenary, cusick, locking, roll, scenes
+from isocloth.reproduce import cantilever, catenary, cusick, folds, locking, roll, scenes
 from isocloth.reproduce.result import Result, table
 
 
@@ -23,24 +23,26 @@ def missed(result: Result) -> list[str]:
     return [f"{x.what}: {x.shown}, wanted {x.target}" for x in result.lines if x.reached is False]
 
 
-#: checks whose small version misses a target, and which; to be taken off when it is reached
-UNSOLVED = {
-    "tilted_plane": "first steps with mu within 1 % of tan(theta) do not converge: no friction is known yet",
-    "cylinder": "five steps with mu 0.55 do not converge",
-    "turning_sphere": "four steps of a sheet with mu 2 do not converge",
-    "tablecloth": "steps with mu 1 do not converge: the friction residual stalls",
+#: targets that small versions miss, by check; a test fails when one is reached, to be taken off here
+GAP = "smallest gap, mm"
+KNOWN_MISSES = {
+    "capstan": {f"all runs: {GAP}"},
+    "table": {f"hanging over the edges of a smaller box: {GAP}"},
+    "cylinder": {f"mu {mu}: {GAP}" for mu in ("0.2", "0.4", "0.55")},
+    "turning_sphere": {
+        *(f"{scene}: {GAP}" for scene in ("no shear", "slippery", "small sheet, mu 2")),
+        "mu 0.5: turned with the sphere, degrees",
+    },
+    "needles": {f"steps: {GAP}"},
+    "tablecloth": {f"mu 0: {GAP}", f"mu 1: {GAP}"},
+    "stick_hits": {f"denim: {GAP}"},
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=[pytest.mark.xfail(reason=UNSOLVED[name], strict=True)] if name in UNSOLVED else [])
-        for name in reproduce.CHECKS
-    ],
-)
+@pytest.mark.parametrize("name", reproduce.CHECKS)
 def test_the_small_check_reaches_its_targets(name: str) -> None:
-    assert missed(small(name)) == []
+    known = KNOWN_MISSES.get(name, set())
+    assert {x.what for x in small(name).lines if x.reached is False} == known, missed(small(name))
     assert any(x.reached for x in small(name).lines)
 
 
@@ -48,7 +50,6 @@ def test_no_step_of_any_small_check_is_left_unconverged() -> None:
     counts = {
         f"{name}, {x.what}": x.measured
         for name in reproduce.CHECKS
-        if name not in UNSOLVED
         for x in small(name).lines
         if "not converged" in x.what or "did not converge" in x.what
     }
@@ -139,12 +140,27 @@ def test_the_ramp_is_three_times_differentiable() -> None:
 
 def test_a_fold_over_the_diagonal_is_told_from_a_flat_sheet() -> None:
     mesh = meshes.rectangle(1.0, 1.0, shape=(21, 21))
-    assert locking._crease(mesh, mesh.vertices) == pytest.approx(0.0, abs=1e-12)
+    assert locking.crease(mesh, mesh.vertices) == pytest.approx(0.0, abs=1e-12)
     x, y, _ = mesh.vertices.T
     ridge = mesh.vertices.copy()
     ridge[:, 2] = -np.abs(x + y - 1.0) / np.sqrt(2.0)
-    assert locking._crease(mesh, ridge) > 0.1
+    assert locking.crease(mesh, ridge) > 0.1
     assert locking._asymmetry(mesh, ridge) == pytest.approx(0.0, abs=1e-3)
+
+
+def test_the_limit_of_a_fold_is_the_height_of_the_corner_over_the_diagonal() -> None:
+    for scene in folds.SCENES:
+        a, b = (np.array(p) for p in scene.places(scene.ridge))
+        for corner in scene.places(scene.free):
+            u, v = b - a, np.array(corner) - a
+            assert abs(u[0] * v[1] - u[1] * v[0]) / np.hypot(*u) == pytest.approx(scene.limit)
+        # the exact fold, both flaps hanging straight down from the ridge
+        mesh = folds.sheet(scene, "quads", 0.05)
+        n = np.array([-(b - a)[1], (b - a)[0]]) / np.hypot(*(b - a))
+        hanging = mesh.vertices.copy()
+        hanging[:, 2] = -np.abs((mesh.vertices[:, :2] - a) @ n)
+        assert locking.crease(mesh, hanging, tuple(a), tuple(b)) == pytest.approx(0.15, abs=0.02)
+        assert -hanging[:, 2].min() == pytest.approx(scene.limit)
 
 
 def test_the_table_is_aligned_and_says_what_is_missed() -> None:

@@ -22,7 +22,7 @@ from isocloth.reproduce.result import table as as_text  # `table` is a check
 #: in the order in which `all` runs them
 CHECKS = (
     "rigid", "roll", "catenary", "cantilever", "terms", "infeasible", "order", "swing", "projections",
-    "remeshing", "rest", "locking", "tank_top", "cusick",
+    "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
     "tilted_plane", "capstan", "table", "cylinder", "turning_sphere", "needles", "tablecloth", "stick_hits",
 )  # fmt: skip
 

@@ -8,8 +8,8 @@ much as it does within the cloth, so the cloth has no normal curvature along it;
 determinant zero, then has the circle's tangents as straight lines, and those sweep a plane. A discrete ring drapes
 through a layer of elements at the circle, where shear is not forbidden, and this layer shrinks with the elements: the
 coefficient rises under refinement. Woven cloth shears. So four variants are printed: shear as an energy, for which a
-coefficient exists, and shear forbidden, each with our bending matrix and with the papers'. The scatter over meshes has a
-target for the first two. For the others it tells how a mesh escapes and nothing of the fabric: it is printed, and a
+coefficient exists, and shear forbidden, each with our bending matrix and with the papers'. The scatter over meshes has
+a target for the first two. For the others it tells how a mesh escapes and nothing of the fabric: it is printed, and a
 note says where it would miss; their steps must converge and their runs come to rest all the same.
 
 The density behind the papers' kappa0 = 0.005 is not stated: kappa0 / rho is chosen here such that the lowest

@@ -50,14 +50,20 @@ def least_depth(nodes: int) -> float:
 
 def fold(
     mesh: Mesh, *, noise: float, duration: float = 12.0, seed: int = 0, discretisation: str | None = None,
-    solver: str = "newton", integrator: str = "bdf2", solver_options: object = None,
+    solver: str = "newton", integrator: str = "bdf2", solver_options: object = None, flat_rest: bool = False,
+    disturbed: bool = False,
 ) -> Fold:  # fmt: skip
-    """Drop the square and let it come to rest."""
+    """Drop the square and let it come to rest.
+
+    Noise is in the start and, unless `flat_rest`, in the rest shape too. `disturbed` throws the cloth at rest out of
+    its shape by 3 mm of noise in all directions and lets it come to rest again.
+    """
     start = with_noise(mesh, noise, seed) if noise else mesh
     fabric = Fabric(density=DENSITY, damping=DAMPING)
     sim = Simulation(
         start,
         fabric,
+        rest=mesh if flat_rest else None,
         solver=solver,
         integrator=integrator,
         discretisation=discretisation,
@@ -70,10 +76,13 @@ def fold(
     early = log.speed
     if duration > 10.0:
         advance(sim, round((duration - 10.0) / sim.timestep), log)
+    if disturbed:
+        thrown = sim.positions + np.random.default_rng(seed).normal(0.0, NOISE, start.vertices.shape)
+        thrown[held] = sim.positions[held]
+        sim.positions = thrown
+        advance(sim, round(duration / sim.timestep), log)
     x = sim.positions
-    return Fold(
-        float(x[held, 2].mean() - x[free, 2]), x[free].copy(), _asymmetry(mesh, x), _crease(mesh, x), log, early
-    )
+    return Fold(float(x[held, 2].mean() - x[free, 2]), x[free].copy(), _asymmetry(mesh, x), crease(mesh, x), log, early)
 
 
 def _heights(mesh: Mesh, positions: np.ndarray, points: np.ndarray) -> np.ndarray:
@@ -89,15 +98,18 @@ def _asymmetry(mesh: Mesh, positions: np.ndarray) -> float:
     return float(np.sqrt(np.mean(difference**2)))
 
 
-def _crease(mesh: Mesh, positions: np.ndarray) -> float:
-    """How much the line between the two outer held corners stands above its neighbourhood, m.
+def crease(
+    mesh: Mesh, positions: np.ndarray, a: tuple[float, float] = (0.0, 1.0), b: tuple[float, float] = (1.0, 0.0)
+) -> float:
+    """How much the line between the held corners a and b stands above its neighbourhood, m.
 
-    That line is the ridge over which both triangles hang: for a fold along the diagonal it lies higher than the lines
-    0.15 m to either side of it.
+    That line is the ridge over which both triangles hang: for a fold along it it lies higher than the lines 0.15 m to
+    either side of it.
     """
-    s = np.linspace(0.25, 0.75, 21)
-    ridge = np.stack([s, 1.0 - s], axis=1)
-    aside = 0.15 / np.sqrt(2.0)
+    s = np.linspace(0.25, 0.75, 21)[:, None]
+    along = np.subtract(b, a)
+    ridge = np.asarray(a) + s * along
+    aside = 0.15 * np.array([-along[1], along[0]]) / np.hypot(*along)
     flanks = [_heights(mesh, positions, ridge + sign * aside) for sign in (-1.0, 1.0)]
     return float(np.mean(_heights(mesh, positions, ridge) - 0.5 * (flanks[0] + flanks[1])))
 
@@ -151,6 +163,17 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
                 f"{kind}: depth rises with refinement, noisy and flat",
                 bool((depths[coarse : coarse + 2] < depths[fine : fine + 2]).all()),
             )
+        quads = cloths["quads 23x23"]
+        for what, options in (
+            ("noise in the start only", {"noise": NOISE, "flat_rest": True}),
+            ("flat, thrown out of its shape at rest by 3 mm", {"noise": 0.0, "disturbed": True}),
+        ):
+            say(f"quads 23x23, {what}")
+            found = fold(quads, **options)  # type: ignore[arg-type]
+            result.info(f"quads 23x23, {what}: depth, m", found.depth, ".4f")
+            result.below(f"quads 23x23, {what}: steps not converged", found.log.unconverged, 0, ".0f")
+        longer = float(np.mean(with_noise(quads, NOISE).edge_lengths / quads.edge_lengths)) - 1.0
+        result.info("quads 23x23: edges longer through noise in the rest shape, mean, %", 100 * longer, ".2f")
     side = 7 if quick else 17
     say("the papers' discretisation and projection")
     papers = fold(
