@@ -24,19 +24,7 @@ def missed(result: Result) -> list[str]:
 
 
 #: targets that small versions miss, by check; a test fails when one is reached, to be taken off here
-GAP = "smallest gap, mm"
-KNOWN_MISSES = {
-    "capstan": {f"all runs: {GAP}"},
-    "table": {f"hanging over the edges of a smaller box: {GAP}"},
-    "cylinder": {f"mu {mu}: {GAP}" for mu in ("0.2", "0.4", "0.55")},
-    "turning_sphere": {
-        *(f"{scene}: {GAP}" for scene in ("no shear", "slippery", "small sheet, mu 2")),
-        "mu 0.5: turned with the sphere, degrees",
-    },
-    "needles": {f"steps: {GAP}"},
-    "tablecloth": {f"mu 0: {GAP}", f"mu 1: {GAP}"},
-    "stick_hits": {f"denim: {GAP}"},
-}
+KNOWN_MISSES = {"turning_sphere": {"mu 0.5: turned with the sphere, degrees"}}
 
 
 @pytest.mark.parametrize("name", reproduce.CHECKS)

@@ -18,8 +18,8 @@ from isocloth.simulation import Report, Simulation
 from isocloth.trajectory import Trajectory
 from isocloth.typing import BoolArray, FloatArray
 
-#: penetration accepted by the solver, m
-DEEPEST = 1e-5
+#: penetration accepted by the solver, m: a tenth of the thickness of the cloth
+DEEPEST = 1e-4
 
 
 @dataclass

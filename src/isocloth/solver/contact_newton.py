@@ -47,8 +47,8 @@ class Encounter(Protocol):
 #: iterations after which contacts are held by springs that only brake
 CALM = 4
 
-#: iterations after which ten times the tolerance of friction will do
-SLOW = 6
+#: iterations after which this distance from Coulomb's law will do
+SLOW, ENOUGH = 6, 1e-2
 
 
 class Touch(NamedTuple):
@@ -134,7 +134,7 @@ class ContactNewton:
                 if (
                     balanced
                     and depth < self.deepest
-                    and relative < (o.friction if iterations < SLOW else 10 * o.friction)
+                    and relative < (o.friction if iterations < SLOW else max(o.friction, ENOUGH))
                 ):
                     converged = True
                     break

@@ -37,8 +37,8 @@ class NewtonOptions:
     force_floor: ... plus this, m/s^2.
     max_iterations: factorisations before the step counts as not converged.
     penetration: largest violation of a gap accepted, in thicknesses of the cloth.
-    friction: largest distance of a contact force from Coulomb's law accepted, relative to the largest force; ten
-        times as much after many iterations.
+    friction: largest distance of a contact force from Coulomb's law accepted, relative to the largest force;
+        0.01 after some iterations.
     """
 
     strain_gap: float = 6e-4
@@ -46,7 +46,7 @@ class NewtonOptions:
     force_floor: float = 0.05
     max_iterations: int = 25
     penetration: float = 0.1
-    friction: float = 1e-3
+    friction: float = 1e-4
 
     def __post_init__(self) -> None:
         if not (self.strain_gap > 0 and self.force >= 0 and self.force_floor > 0 and self.max_iterations >= 2):
