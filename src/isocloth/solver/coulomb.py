@@ -98,6 +98,7 @@ def classify(c: ContactSet, law: Law, calm: bool, begin: bool) -> tuple[float, f
         w = STIFFNESS * rho
         if normal - rho * c.gap[k] <= 0.0:
             law.status[k] = OPEN
+            law.anchor[k, 0] = law.anchor[k, 1] = law.anchor[k, 2] = 0.0
             error = max(error, np.sqrt(r0 * r0 + r1 * r1 + r2 * r2))
             continue
         limit = law.threshold[k]
