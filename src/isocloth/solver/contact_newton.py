@@ -13,21 +13,10 @@ import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
-from isocloth.solver.cholesky import back_substitute, factorise
-from isocloth.solver.coulomb import (
-    OPEN,
-    ContactSet,
-    Law,
-    add_contacts,
-    classify,
-    contact_forces,
-    scales,
-    subtract_forces,
-)
-from isocloth.solver.fronts import Fronts, Lookup
+from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subtract_forces
+from isocloth.solver.descent import descend
 from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _linearise
 from isocloth.solver.outcome import Outcome
-from isocloth.solver.system import assemble
 from isocloth.terms.rows import add_forces, evaluate
 from isocloth.typing import FloatArray, IntArray
 
@@ -44,11 +33,14 @@ class Encounter(Protocol):
         ...
 
 
-#: iterations after which contacts are held by springs that only brake
-CALM = 4
+#: contact forces of the convex problem are found to this part of the largest, or as far as so many factorisations go
+TOLERANCE, MOST = 1e-3, 12
+
+#: under the force it bore a contact gives way by at most this part of the accepted penetration
+YIELDING = 0.2
 
 #: iterations after which this distance from Coulomb's law will do
-SLOW, ENOUGH = 6, 1e-2
+SLOW, ENOUGH = 3, 1e-2
 
 
 class Touch(NamedTuple):
@@ -69,8 +61,8 @@ class ContactOutcome(NamedTuple):
 def empty_law(count: int) -> Law:
     """Contacts of which nothing is known."""
     return Law(
-        np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros((count, 3)),
-        np.zeros((count, 3)), np.zeros(count),
+        np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros((count, 3)), np.zeros(count),
+        np.zeros(count), np.full((count, 2), np.nan),
     )  # fmt: skip
 
 
@@ -87,6 +79,7 @@ class ContactNewton:
         self.options = self.newton.options
         self.system = self.newton.system
         self.deepest = self.options.penetration * problem.fabric.thickness
+        self.yielding = YIELDING * self.deepest
         self.longest = 4.0 * float(np.sqrt(problem.area.mean()))
         self.coupled = np.zeros((0, 2), dtype=np.int64)  # pairs of nodes that contacts may couple ...
         self.coupled_at = np.zeros((0, 3))  # ... ordered when the cloth was here
@@ -106,48 +99,40 @@ class ContactNewton:
         o, system, work = self.options, self.system, self.newton._work
         cloth = self.newton._cloth._replace(assembly=system.assembly)
         y, lam = step.start.copy(), multipliers.copy()
-        iterations, converged = 0, False
+        iterations, outer, converged, off = 0, 0, False, 0.0
         ra = gap = np.inf
         _refresh(cloth, step, inertia, work, y)
         self.trace: list[tuple[float, ...]] = []
-        closed_before: IntArray | None = None
         while True:
             contacts = encounter.find(y)
             law = carry(contacts, touch)
-            scales(contacts, inertia, step.held, law)
-            depth, error = classify(contacts, law, iterations == 0 or iterations > CALM, iterations == 0)
-            closed = np.sort(contacts.key[law.status != OPEN])
-            if closed_before is not None and (iterations > CALM or np.array_equal(closed, closed_before)):
-                normal = np.einsum("cd,cd->c", law.force, contacts.normal)
-                law.threshold[:] = contacts.friction * np.maximum(normal, 0.0)
-                depth, error = classify(contacts, law, iterations == 0 or iterations > CALM, iterations == 0)
-            closed_before = closed
-            largest = float(np.abs(law.force).max(initial=0.0))
+            prepare(contacts, inertia, step.held, self.yielding, outer == 0, law)
+            depth, error, largest = misfit(contacts, law)
             relative = error / largest if largest > 0.0 else 0.0
-            if iterations > 0:
+            if outer > 0:
                 ra, am = _residual(cloth, step, inertia, work, lam, contacts, law)
                 gap = _gap(cloth, work, lam)
-                self.trace.append(
-                    (len(law.status), *np.bincount(law.status, minlength=3), depth, relative, gap, ra, am)
-                )
                 balanced = gap < o.strain_gap and ra < o.force * am + o.force_floor
+                self.trace.append((iterations, len(law.status), *np.bincount(law.status, minlength=3), depth, relative, gap, ra, am, off))  # noqa
                 if (
                     balanced
                     and depth < self.deepest
-                    and relative < (o.friction if iterations < SLOW else max(o.friction, ENOUGH))
+                    and relative < (o.friction if outer < SLOW else max(o.friction, ENOUGH))
                 ):
                     converged = True
                     break
-                if not np.isfinite(ra) or iterations >= o.max_iterations:
+                if not np.isfinite(ra) or outer >= o.max_iterations:
                     break
-            if not _iterate(cloth, step, inertia, system.factor.fronts, system.factor.lookup, work, contacts, law, lam):
+            spent, off = self._descend(cloth, step, inertia, contacts, law, lam)
+            if spent < 0:
                 self.couple(encounter.couplings(y), y.copy())
                 cloth = cloth._replace(assembly=system.assembly)
-                if not _iterate(
-                    cloth, step, inertia, system.factor.fronts, system.factor.lookup, work, contacts, law, lam
-                ):
+                spent, off = self._descend(cloth, step, inertia, contacts, law, lam)
+                if spent < 0:
                     raise AssertionError("a coupling of contacts is missing from the pattern made for them")
-            iterations += 1
+            iterations += spent
+            outer += 1
+            _linearise(cloth, work)
             lam[:] = work.linearised
             touch = Touch(contacts.key, law)
             if first:
@@ -164,6 +149,15 @@ class ContactNewton:
             float(contacts.gap.min(initial=np.inf)), relative,
         )  # fmt: skip
         return ContactOutcome(outcome, contacts, law)
+
+    def _descend(
+        self, cloth: Cloth, step: StepProblem, inertia: FloatArray, contacts: ContactSet, law: Law, lam: FloatArray
+    ) -> tuple[int, float]:
+        factor = self.system.factor
+        found: tuple[int, float] = descend(
+            cloth, step, inertia, factor.fronts, factor.lookup, self.newton._work, contacts, law, lam, TOLERANCE, MOST
+        )
+        return found
 
 
 def carry(contacts: ContactSet, touch: Touch) -> Law:
@@ -189,38 +183,6 @@ def _refresh(cloth: Cloth, step: StepProblem, inertia: FloatArray, work: Workspa
             for p in range(bending.indptr[i], bending.indptr[i + 1]):
                 v += step.bending_factor * bending.data[p] * y[bending.indices[p], d]
             work.force[i, d] = v
-
-
-@kernel
-def _iterate(
-    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, look: Lookup, work: Workspace,
-    contacts: ContactSet, law: Law, lam: FloatArray,
-) -> bool:  # fmt: skip
-    """One linear solve: displacement in work.solution, multipliers in work.linearised, forces in law."""
-    rows, s, x = cloth.rows, cloth.assembly, work.solution
-    assemble(s, f, rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False)
-    for i in range(len(inertia)):
-        for d in range(3):
-            x[3 * i + d] = -work.force[i, d]
-    for k in range(len(work.values)):
-        if s.kept[k, 0] >= 0:
-            x[s.kept[k, 0]] = -work.values[k]
-            continue
-        v = s.weight[k] * work.values[k]
-        for a in range(rows.ptr[k], rows.ptr[k + 1]):
-            p = 3 * rows.nodes[a]
-            for d in range(3):
-                x[p + d] -= v * work.jacobian[a, d]
-    if not add_contacts(s, look, f, contacts, law, step.held, x):
-        return False
-    for i in range(len(inertia)):
-        if step.held[i]:
-            x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = 0.0
-    factorise(f, x)
-    back_substitute(f, x)
-    _linearise(cloth, work)
-    contact_forces(contacts, law, x)
-    return True
 
 
 @kernel

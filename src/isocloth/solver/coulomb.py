@@ -1,18 +1,20 @@
-"""Contact with Coulomb friction as stiff rows of Newton's own system.
+"""Coulomb's law of a contact as a potential whose force and stiffness enter Newton's own system.
 
 A contact pushes apart two points of the cloth, or a point and an obstacle. With B the weights of its nodes, nu its
 normal, g its gap and s the relative displacement over the step (its tangential part is the slip), the law is
 
     g >= 0,  r_N >= 0,  g r_N = 0;    |r_T| <= mu r_N,  and  r_T = -mu r_N s_T/|s_T| where s_T is not zero.
 
-It is written as r = P(r - rho (g, s_T)) with P the projection on the disk of radius mu r_N (Alart and Curnier 1991),
-and each iteration decides by the last forces: a contact is open, sticks, or slides along a direction. Open ones drop
-out; the others are springs in the matrix, w along the normal and, where they stick, along the surface. A spring that
-sticks starts from the force it bore at the end of the step before, so that what rests under a load does not creep. So
-redundant contacts need no care: all share the load, and the matrix stays as it is, definite. A contact with an obstacle
-touches one node and costs nothing; contacts between layers couple nodes, and the factor must have room for these.
+Contacts are stiff springs, w along the normal and along the surface. Along the surface a spring starts from the force
+it bore at the end of the step before if it stuck then (`anchor`), so that what rests under a load does not creep, and
+it bears at most the threshold mu r_N:
 
-The threshold mu r_N is taken from the last iteration: the matrix remains symmetric.
+    r_N = max(0, -w g),    r_T = P(anchor - w s_T),    P the projection on the disk of radius mu r_N.
+
+With the threshold taken from the last iteration both are gradients of convex functions (of a spring that pushes only,
+and of Huber's function), so that each iteration is a convex problem: `descent.py` solves it, redundant contacts or not.
+A contact with an obstacle touches one node and costs nothing; contacts between layers couple nodes, and the factor must
+have room for these.
 """
 
 from __future__ import annotations
@@ -27,11 +29,8 @@ from isocloth.solver.system import Assembly
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: spring of a closed contact relative to the inertia m/h^2 it moves: under 1 g it gives way by 1e-3 g h^2, a micrometre
-#: at 10 ms. A thousand times stiffer, and the closed contacts between layers change back and forth without end
+#: at 10 ms
 STIFFNESS = 1e3
-
-#: how much stiffer the spring of a contact becomes that seems to stick
-GROWTH = 30.0
 
 OPEN, STICK, SLIDE = 0, 1, 2
 
@@ -50,20 +49,24 @@ class ContactSet(NamedTuple):
 
 
 class Law(NamedTuple):
-    """What an iteration makes of the contacts."""
+    """What is known of the contacts."""
 
     force: FloatArray  # (c, 3) N, on the side with positive weights
     threshold: FloatArray  # (c,) N, mu r_N as it enters the solve
     status: IntArray  # (c,) OPEN, STICK or SLIDE
-    grip: FloatArray  # (c,) N/m, spring along the surface; of a sliding contact across its direction
-    direction: FloatArray  # (c, 3) of sliding friction
-    anchor: FloatArray  # (c, 3) N, force along the surface that a sticking contact bears without slip
+    anchor: FloatArray  # (c, 3) N, force along the surface that the contact bears without slip
+    stiffness: FloatArray  # (c,) N/m
     scale: FloatArray  # (c,) N/m, inertia m/h^2 that the contact moves
+    trial: FloatArray  # (c, 2) N, threshold of the iteration before and the mu r_N that came of it
 
 
 @kernel
-def scales(c: ContactSet, inertia: FloatArray, held: BoolArray, law: Law) -> None:
-    """Inertia that each contact moves, 1 / (B diag(h^2/m) B^T); of held nodes only it is that of its nodes."""
+def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float, begin: bool, law: Law) -> None:
+    """Scale, spring, threshold and anchor of each contact from its last force; `begin`: that of the step before.
+
+    The inertia that a contact moves is 1 / (B diag(h^2/m) B^T); if its nodes are held, that of its nodes. Its spring is
+    stiff enough to give way by at most `yielding`, m, under the force it bore.
+    """
     for k in range(len(c.gap)):
         mobility = rigid = 0.0
         for a in range(4):
@@ -74,176 +77,155 @@ def scales(c: ContactSet, inertia: FloatArray, held: BoolArray, law: Law) -> Non
                 if not held[i]:
                     mobility += w * w / inertia[i]
         law.scale[k] = 1.0 / mobility if mobility > 0.0 else rigid
+        n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
+        r0, r1, r2 = law.force[k, 0], law.force[k, 1], law.force[k, 2]
+        normal = max(0.0, r0 * n0 + r1 * n1 + r2 * n2)
+        limit = c.friction[k] * normal
+        if begin:
+            law.trial[k, 0] = law.trial[k, 1] = np.nan
+            law.threshold[k] = limit
+        else:
+            # secant: where a contact wedges, more friction means less pressure, and taking mu r_N would go to and fro
+            change = law.threshold[k] - law.trial[k, 0]
+            slope = (limit - law.trial[k, 1]) / change if abs(change) > 1e-9 * limit else 0.0
+            slope = min(max(slope, -4.0), 0.0) if np.isfinite(slope) else 0.0
+            law.trial[k, 0], law.trial[k, 1] = law.threshold[k], limit
+            law.threshold[k] = max(0.0, law.threshold[k] + (limit - law.threshold[k]) / (1.0 - slope))
+        least = max(STIFFNESS * law.scale[k], normal / yielding)
+        law.stiffness[k] = least if begin else max(law.stiffness[k], least)
+        if begin:
+            stuck = 1.0 if law.status[k] == STICK else 0.0
+            law.anchor[k, 0] = stuck * (r0 - normal * n0)
+            law.anchor[k, 1] = stuck * (r1 - normal * n1)
+            law.anchor[k, 2] = stuck * (r2 - normal * n2)
 
 
 @kernel
-def classify(c: ContactSet, law: Law, calm: bool, begin: bool) -> tuple[float, float]:
-    """Decide for each contact how it enters the next solve; returns how far the law is from being met, m and N.
+def misfit(c: ContactSet, law: Law) -> tuple[float, float, float]:
+    """Deepest penetration, m; largest distance of a force from where the law puts it, and largest force, N.
 
-    The first is the deepest penetration. The second is the largest distance of a force from where the law puts it, with
-    mu r_N as it is now; the threshold of friction that enters the solve stays what it was.
-
-    A contact sticks or slides; one that was pushed past rest is held by a spring that gives the right force at the slip
-    it had, and which grows stiffer while it seems to hold. If `calm`, all that do not stick firmly are held by such
-    springs: these can only brake, where a constant force of friction from a step before, or with a wrong direction,
-    drives. That converges slowly, but always. `begin`: the forces are those of the step before.
+    The distance is that of Alart and Curnier (1991), |r - P(r - rho (g, s_T))|, with rho the scale of the contact.
     """
-    depth = error = 0.0
+    depth = error = largest = 0.0
     for k in range(len(c.gap)):
         rho = law.scale[k]
         n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
         r0, r1, r2 = law.force[k, 0], law.force[k, 1], law.force[k, 2]
         normal = r0 * n0 + r1 * n1 + r2 * n2
-        depth = max(depth, -c.gap[k])
-        w = STIFFNESS * rho
+        size = np.sqrt(r0 * r0 + r1 * r1 + r2 * r2)
+        depth, largest = max(depth, -c.gap[k]), max(largest, size)
         if normal - rho * c.gap[k] <= 0.0:
-            law.status[k] = OPEN
-            law.anchor[k, 0] = law.anchor[k, 1] = law.anchor[k, 2] = 0.0
-            error = max(error, np.sqrt(r0 * r0 + r1 * r1 + r2 * r2))
+            error = max(error, size)
             continue
-        limit = law.threshold[k]
-        along = c.slip[k, 0] * n0 + c.slip[k, 1] * n1 + c.slip[k, 2] * n2
-        s0, s1, s2 = c.slip[k, 0] - along * n0, c.slip[k, 1] - along * n1, c.slip[k, 2] - along * n2
-        t0, t1, t2 = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
-        error = max(error, -normal, _off(t0, t1, t2, s0, s1, s2, rho, c.friction[k] * max(normal, 0.0)))
-        if limit == 0.0:
-            law.anchor[k, 0] = law.anchor[k, 1] = law.anchor[k, 2] = 0.0
-            law.status[k] = SLIDE
-            law.direction[k, 0] = law.direction[k, 1] = law.direction[k, 2] = 0.0
-            law.grip[k] = 0.0
-            continue
-        slip = np.sqrt(s0 * s0 + s1 * s1 + s2 * s2)
-        pull = np.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
-        if begin:
-            # a spring that bore less than friction can, or hardly moved, was on its way to stick
-            firm = law.grip[k] >= 0.99 * w or pull < 0.9 * limit or (pull < limit and law.grip[k] > 0.1 * w)
-            stuck = law.status[k] == STICK and firm
-            if stuck:
-                law.grip[k] = w
-            law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = (t0, t1, t2) if stuck else (0.0, 0.0, 0.0)
-        if law.status[k] == STICK and law.grip[k] >= 0.99 * w:
-            law.grip[k] = w
-            if pull <= limit:
-                continue
-            law.anchor[k, 0] = law.anchor[k, 1] = law.anchor[k, 2] = 0.0
-            # it does not hold: it slides against the force that held it, and across that is held the less the further
-            # the force was off
-            law.status[k] = SLIDE
-            law.direction[k, 0], law.direction[k, 1], law.direction[k, 2] = t0 / pull, t1 / pull, t2 / pull
-            law.grip[k] = min(w, rho * limit / (pull - limit))
-            continue
-        if slip * w <= limit:
-            law.status[k], law.grip[k] = STICK, w
-            continue
-        u0, u1, u2 = -s0 / slip, -s1 / slip, -s2 / slip
-        if calm and not (begin and limit < 0.5 * rho * slip):  # no fear that friction stops what slides so fast
-            law.status[k], law.grip[k] = STICK, limit / slip
-            continue
-        if law.status[k] == SLIDE:
-            same = law.direction[k, 0] * u0 + law.direction[k, 1] * u1 + law.direction[k, 2] * u2
-            if same > 0.0:
-                law.direction[k, 0], law.direction[k, 1], law.direction[k, 2] = u0, u1, u2
-                law.grip[k] = min(w, limit / slip)
-                continue
-            law.status[k], law.grip[k] = STICK, min(w, limit / slip)
-        elif law.grip[k] * slip < 0.5 * limit:
-            law.grip[k] = min(w, GROWTH * law.grip[k])
-        else:
-            law.status[k] = SLIDE
-            law.direction[k, 0], law.direction[k, 1], law.direction[k, 2] = u0, u1, u2
-            law.grip[k] = min(w, limit / slip)
-    return depth, error
+        error = max(error, -normal, _off(c, law, k, 0.0, 0.0, 0.0, r0, r1, r2, c.friction[k] * max(normal, 0.0)))
+    return depth, error, largest
 
 
 @kernel
 def _off(
-    t0: float, t1: float, t2: float, s0: float, s1: float, s2: float, rho: float, limit: float
-) -> float:  # fmt: skip
-    """|t - P(t - rho s)|: distance of a tangential force from the law, N (Alart and Curnier)."""
-    q0, q1, q2 = t0 - rho * s0, t1 - rho * s1, t2 - rho * s2
+    c: ContactSet, law: Law, k: int, u0: float, u1: float, u2: float, r0: float, r1: float, r2: float, limit: float
+) -> float:
+    """|r_T - P(r_T - rho s_T)| of contact k with force r after the further displacement u."""
+    n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
+    rho, normal = law.scale[k], r0 * n0 + r1 * n1 + r2 * n2
+    s0, s1, s2 = c.slip[k, 0] + u0, c.slip[k, 1] + u1, c.slip[k, 2] + u2
+    along = s0 * n0 + s1 * n1 + s2 * n2
+    t0, t1, t2 = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
+    q0, q1, q2 = t0 - rho * (s0 - along * n0), t1 - rho * (s1 - along * n1), t2 - rho * (s2 - along * n2)
     size = np.sqrt(q0 * q0 + q1 * q1 + q2 * q2)
-    if size > limit:
-        q0, q1, q2 = q0 * limit / size, q1 * limit / size, q2 * limit / size
-    return float(np.sqrt((t0 - q0) ** 2 + (t1 - q1) ** 2 + (t2 - q2) ** 2))
+    share = limit / size if size > limit else 1.0
+    return float(np.sqrt((t0 - share * q0) ** 2 + (t1 - share * q1) ** 2 + (t2 - share * q2) ** 2))
 
 
 @kernel
-def spring(c: ContactSet, law: Law, k: int, matrix: FloatArray, load: FloatArray) -> None:
-    """matrix (3, 3), load (3,): the force of contact k on its positive side is load - matrix d, d = B (y' - y)."""
+def distance(c: ContactSet, law: Law, k: int, u: FloatArray, r: FloatArray) -> float:
+    """How far the force r (3,) of contact k is from its law after the further displacement u (3,), N."""
     n = c.normal[k]
-    w, grip = STIFFNESS * law.scale[k], law.grip[k]
-    along = c.slip[k, 0] * n[0] + c.slip[k, 1] * n[1] + c.slip[k, 2] * n[2]
-    if law.status[k] == STICK:
-        for a in range(3):
-            for b in range(3):
-                unit = 1.0 if a == b else 0.0
-                matrix[a, b] = w * n[a] * n[b] + grip * (unit - n[a] * n[b])
-            load[a] = -w * c.gap[k] * n[a] - grip * (c.slip[k, a] - along * n[a]) + law.anchor[k, a]
-        return
-    t = law.direction[k]
-    # across: the tangent that is perpendicular to the direction of friction
-    q = (n[1] * t[2] - n[2] * t[1], n[2] * t[0] - n[0] * t[2], n[0] * t[1] - n[1] * t[0])
-    across = c.slip[k, 0] * q[0] + c.slip[k, 1] * q[1] + c.slip[k, 2] * q[2]
-    for a in range(3):
-        for b in range(3):
-            matrix[a, b] = w * n[a] * n[b] + grip * q[a] * q[b]
-        load[a] = -w * c.gap[k] * n[a] - grip * across * q[a] + law.threshold[k] * t[a]
+    normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2]
+    push = max(0.0, -law.stiffness[k] * (c.gap[k] + u[0] * n[0] + u[1] * n[1] + u[2] * n[2]))
+    limit = law.threshold[k] if push > 0.0 else 0.0
+    return max(abs(normal - push), _off(c, law, k, u[0], u[1], u[2], r[0], r[1], r[2], limit))
 
 
 @kernel
-def add_contacts(
-    s: Assembly, look: Lookup, f: Fronts, c: ContactSet, law: Law, held: BoolArray, x: FloatArray,
+def respond(
+    c: ContactSet, law: Law, k: int, u0: float, u1: float, u2: float, by_force: bool, force: FloatArray,
+    matrix: FloatArray,
+) -> int:  # fmt: skip
+    """Force (3,) of contact k after the further relative displacement u, and minus its derivative (3, 3).
+
+    `by_force` decides whether the contact is closed by r_N - rho g of the last force, as Alart and Curnier do, and not
+    by the gap, which is only micrometres away from zero where the contact presses.
+    """
+    n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
+    w, limit = law.stiffness[k], law.threshold[k]
+    push = -w * (c.gap[k] + u0 * n0 + u1 * n1 + u2 * n2)
+    closed = push > 0.0
+    if by_force:
+        closed = law.force[k, 0] * n0 + law.force[k, 1] * n1 + law.force[k, 2] * n2 > law.scale[k] * c.gap[k]
+    if not closed:
+        force[:] = 0.0
+        matrix[:] = 0.0
+        return OPEN
+    s0, s1, s2 = c.slip[k, 0] + u0, c.slip[k, 1] + u1, c.slip[k, 2] + u2
+    t0, t1, t2 = law.anchor[k, 0] - w * s0, law.anchor[k, 1] - w * s1, law.anchor[k, 2] - w * s2
+    along = t0 * n0 + t1 * n1 + t2 * n2
+    t0, t1, t2 = t0 - along * n0, t1 - along * n1, t2 - along * n2
+    pull = np.sqrt(t0 * t0 + t1 * t1 + t2 * t2)
+    if pull <= limit:
+        force[0], force[1], force[2] = push * n0 + t0, push * n1 + t1, push * n2 + t2
+        matrix[:] = 0.0
+        matrix[0, 0] = matrix[1, 1] = matrix[2, 2] = w
+        return STICK
+    share = limit / pull
+    force[0], force[1], force[2] = push * n0 + share * t0, push * n1 + share * t1, push * n2 + share * t2
+    _across(n0, n1, n2, t0 / pull, t1 / pull, t2 / pull, w, share * w, matrix)
+    return SLIDE
+
+
+@kernel
+def _across(
+    n0: float, n1: float, n2: float, t0: float, t1: float, t2: float, w: float, grip: float, matrix: FloatArray
+) -> None:
+    """w along the normal n, grip along the surface across t."""
+    matrix[0, 0] = w * n0 * n0 + grip * (1.0 - n0 * n0 - t0 * t0)
+    matrix[1, 1] = w * n1 * n1 + grip * (1.0 - n1 * n1 - t1 * t1)
+    matrix[2, 2] = w * n2 * n2 + grip * (1.0 - n2 * n2 - t2 * t2)
+    matrix[0, 1] = matrix[1, 0] = w * n0 * n1 - grip * (n0 * n1 + t0 * t1)
+    matrix[0, 2] = matrix[2, 0] = w * n0 * n2 - grip * (n0 * n2 + t0 * t2)
+    matrix[1, 2] = matrix[2, 1] = w * n1 * n2 - grip * (n1 * n2 + t1 * t2)
+
+
+@kernel
+def add_spring(
+    s: Assembly, look: Lookup, f: Fronts, c: ContactSet, k: int, load: FloatArray, matrix: FloatArray, held: BoolArray,
+    x: FloatArray,
 ) -> bool:  # fmt: skip
-    """Add the springs of closed contacts to the matrix and the right-hand side; False if a coupling has no place."""
+    """Add B^T matrix B to the matrix and B^T load to the right-hand side; False if a coupling has no place."""
     panel = f.panel
-    matrix, load = np.empty((3, 3)), np.empty(3)
-    for k in range(len(c.gap)):
-        if law.status[k] == OPEN:
+    for a in range(4):
+        wa = c.weights[k, a]
+        i = c.nodes[k, a]
+        if wa == 0.0 or held[i]:
             continue
-        spring(c, law, k, matrix, load)
-        for a in range(4):
-            wa = c.weights[k, a]
-            i = c.nodes[k, a]
-            if wa == 0.0 or held[i]:
+        for d in range(3):
+            x[3 * i + d] += wa * load[d]
+        at, stride = s.nodes[i, 0], s.nodes[i, 1]
+        for d in range(3):
+            for e in range(3):
+                panel[at + d * stride + e] += wa * wa * matrix[d, e]
+        for b in range(4):
+            j = c.nodes[k, b]
+            wb = c.weights[k, b]
+            if wb == 0.0 or held[j] or look.rank[j] <= look.rank[i]:
                 continue
-            for d in range(3):
-                x[3 * i + d] += wa * load[d]
-            at, stride = s.nodes[i, 0], s.nodes[i, 1]
+            at = find_block(look, f, i, j)
+            if at < 0:
+                return False
             for d in range(3):
                 for e in range(3):
-                    panel[at + d * stride + e] += wa * wa * matrix[d, e]
-            for b in range(4):
-                j = c.nodes[k, b]
-                wb = c.weights[k, b]
-                if wb == 0.0 or held[j] or look.rank[j] <= look.rank[i]:
-                    continue
-                at = find_block(look, f, i, j)
-                if at < 0:
-                    return False
-                stride = s.nodes[i, 1]
-                for d in range(3):
-                    for e in range(3):
-                        panel[at + d * stride + e] += wa * wb * matrix[d, e]
+                    panel[at + d * stride + e] += wa * wb * matrix[d, e]
     return True
-
-
-@kernel
-def contact_forces(c: ContactSet, law: Law, x: FloatArray) -> None:
-    """Forces of the linearised contacts after the displacement x (3n scalars)."""
-    matrix, load = np.empty((3, 3)), np.empty(3)
-    for k in range(len(c.gap)):
-        if law.status[k] == OPEN:
-            law.force[k, 0] = law.force[k, 1] = law.force[k, 2] = 0.0
-            continue
-        spring(c, law, k, matrix, load)
-        d0 = d1 = d2 = 0.0
-        for a in range(4):
-            w, p = c.weights[k, a], 3 * c.nodes[k, a]
-            d0 += w * x[p]
-            d1 += w * x[p + 1]
-            d2 += w * x[p + 2]
-        for d in range(3):
-            law.force[k, d] = load[d] - matrix[d, 0] * d0 - matrix[d, 1] * d1 - matrix[d, 2] * d2
 
 
 @kernel

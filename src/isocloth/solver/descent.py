@@ -1,0 +1,172 @@
+"""The convex problem of one iteration with contact: Newton's method with a line search along contacts only.
+
+The cloth is linearised, its potential a quadratic with matrix K, and the contacts add convex potentials of their
+relative displacements u = B d (coulomb.py). Each round adds the contacts' stiffness at d to K, solves for the d' at
+which the linearised forces balance, and walks towards it as far as the potential falls. Its slope on the way needs no
+matrix: at d' the cloth's forces K d' + g equal the linearised contact forces, at d what they were in the round before,
+and in between they are linear; so
+
+    slope(a) = sum over contacts of  B(d' - d) . ((1 - a) r + a r' - F(u + a B(d' - d))),
+
+with r, r' those forces and F the law. The first round takes the full step, because g does not come from contacts.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from isocloth.compiled import kernel
+from isocloth.problem import StepProblem
+from isocloth.solver.cholesky import back_substitute, factorise
+from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, respond
+from isocloth.solver.fronts import Fronts, Lookup
+from isocloth.solver.newton import Cloth, Workspace
+from isocloth.solver.system import assemble
+from isocloth.typing import FloatArray
+
+#: a step is taken in full if the slope at its end is at most this part of the slope at its begin
+FULL = 0.1
+
+#: rounds that take full steps with the semismooth Newton method, which finds who sticks faster
+BOLD = 1
+
+
+@kernel
+def descend(
+    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, look: Lookup, work: Workspace, c: ContactSet,
+    law: Law, lam: FloatArray, tolerance: float, most: int,
+) -> tuple[int, float]:  # fmt: skip
+    """Displacement in work.solution, forces and status in law; (factorisations, distance from the law / force).
+
+    -1 factorisations: a coupling of contacts has no place in the factor.
+    """
+    count, x = len(c.gap), work.solution
+    force, matrix, load = np.empty(3), np.empty((3, 3)), np.empty(3)
+    u, target, balance, towards = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
+    before = np.zeros(len(x))
+    off = largest = 0.0
+    rounds = 0
+    while rounds < most:
+        before[:] = x
+        assemble(
+            cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False
+        )
+        _gradient(cloth, step, work)
+        for k in range(count):
+            _model(c, law, k, u, rounds < BOLD, load, matrix)
+            if not add_spring(cloth.assembly, look, f, c, k, load, matrix, step.held, x):
+                return -1, 0.0
+        for i in range(len(inertia)):
+            if step.held[i]:
+                x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = 0.0
+        factorise(f, x)
+        back_substitute(f, x)
+        rounds += 1
+        off = largest = 0.0
+        for k in range(count):
+            _relative(c, k, x, target)
+            _model(c, law, k, u, rounds <= BOLD, load, matrix)
+            for d in range(3):
+                towards[k, d] = (
+                    load[d] - matrix[d, 0] * target[k, 0] - matrix[d, 1] * target[k, 1] - matrix[d, 2] * target[k, 2]
+                )
+            law.status[k] = respond(c, law, k, target[k, 0], target[k, 1], target[k, 2], False, force, matrix)
+            off = max(off, distance(c, law, k, target[k], towards[k]))
+            for d in range(3):
+                largest = max(largest, abs(towards[k, d]), abs(force[d]))
+        if rounds <= BOLD or off <= tolerance * largest:
+            share = 1.0
+        else:
+            share = _walk(c, law, u, target, balance, towards, force, matrix)
+        for k in range(count):
+            for d in range(3):
+                u[k, d] += share * (target[k, d] - u[k, d])
+                balance[k, d] += share * (towards[k, d] - balance[k, d])
+        if share < 1.0:
+            for i in range(len(x)):
+                x[i] = before[i] + share * (x[i] - before[i])
+        law.force[:] = balance
+        if off <= tolerance * largest:
+            break
+    return rounds, off / max(largest, 1e-300)
+
+
+@kernel
+def _model(
+    c: ContactSet, law: Law, k: int, u: FloatArray, bold: bool, load: FloatArray, matrix: FloatArray
+) -> None:
+    """Linearised force load - matrix u' of contact k in this round."""
+    u0, u1, u2 = u[k, 0], u[k, 1], u[k, 2]
+    respond(c, law, k, u0, u1, u2, bold, load, matrix)
+    for d in range(3):
+        load[d] += matrix[d, 0] * u0 + matrix[d, 1] * u1 + matrix[d, 2] * u2
+
+
+@kernel
+def _walk(
+    c: ContactSet, law: Law, u: FloatArray, target: FloatArray, balance: FloatArray, towards: FloatArray,
+    force: FloatArray, matrix: FloatArray,
+) -> float:  # fmt: skip
+    """How far to go towards the target: in full, or to where the slope of the potential is small."""
+    begin = _slope(c, law, u, target, balance, towards, 0.0, force, matrix)
+    end = _slope(c, law, u, target, balance, towards, 1.0, force, matrix)
+    if end <= -FULL * begin or begin >= 0.0:
+        return 1.0
+    low, high, at_low, at_high = 0.0, 1.0, begin, end
+    share = 1.0
+    for turn in range(30):
+        # the secant, and every third time the middle: the slope may jump
+        share = 0.5 * (low + high) if turn % 3 == 2 else low - at_low * (high - low) / (at_high - at_low)
+        slope = _slope(c, law, u, target, balance, towards, share, force, matrix)
+        if abs(slope) <= -FULL * begin:
+            break
+        if slope < 0.0:
+            low, at_low = share, slope
+        else:
+            high, at_high = share, slope
+    return share
+
+
+@kernel
+def _slope(
+    c: ContactSet, law: Law, u: FloatArray, target: FloatArray, balance: FloatArray, towards: FloatArray, share: float,
+    force: FloatArray, matrix: FloatArray,
+) -> float:  # fmt: skip
+    total = 0.0
+    for k in range(len(c.gap)):
+        p0, p1, p2 = target[k, 0] - u[k, 0], target[k, 1] - u[k, 1], target[k, 2] - u[k, 2]
+        respond(c, law, k, u[k, 0] + share * p0, u[k, 1] + share * p1, u[k, 2] + share * p2, False, force, matrix)
+        total += p0 * (balance[k, 0] + share * (towards[k, 0] - balance[k, 0]) - force[0])
+        total += p1 * (balance[k, 1] + share * (towards[k, 1] - balance[k, 1]) - force[1])
+        total += p2 * (balance[k, 2] + share * (towards[k, 2] - balance[k, 2]) - force[2])
+    return total
+
+
+@kernel
+def _relative(c: ContactSet, k: int, x: FloatArray, out: FloatArray) -> None:
+    """Relative displacement B x of contact k."""
+    d0 = d1 = d2 = 0.0
+    for a in range(4):
+        w, p = c.weights[k, a], 3 * c.nodes[k, a]
+        d0 += w * x[p]
+        d1 += w * x[p + 1]
+        d2 += w * x[p + 2]
+    out[k, 0], out[k, 1], out[k, 2] = d0, d1, d2
+
+
+@kernel
+def _gradient(cloth: Cloth, step: StepProblem, work: Workspace) -> None:
+    """Right-hand side of the cloth alone: minus its gradient, and minus C for the multipliers that are kept."""
+    rows, s, x = cloth.rows, cloth.assembly, work.solution
+    for i in range(len(cloth.area)):
+        for d in range(3):
+            x[3 * i + d] = -work.force[i, d]
+    for k in range(len(work.values)):
+        if s.kept[k, 0] >= 0:
+            x[s.kept[k, 0]] = -work.values[k]
+            continue
+        v = s.weight[k] * work.values[k]
+        for a in range(rows.ptr[k], rows.ptr[k + 1]):
+            p = 3 * rows.nodes[a]
+            for d in range(3):
+                x[p + d] -= v * work.jacobian[a, d]
