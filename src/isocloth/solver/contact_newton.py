@@ -1,8 +1,8 @@
 """Newton's method for a step with contact: isometry, contact and friction in one linear system per iteration.
 
-Each iteration finds the contacts at the iterate, linearises their law (coulomb.py) and the membrane together, and takes
-the full step. The contacts of the last step, with their forces, are the first guess: a cloth at rest needs one
-iteration.
+Each linearisation finds the contacts at the iterate and takes the thresholds of friction from their last forces; what
+remains is a convex problem (coulomb.py, descent.py), which is solved the further the closer the iterate is. The
+contacts of the last step, with their forces, are the first guess: a cloth at rest needs one factorisation.
 """
 
 from __future__ import annotations
@@ -33,13 +33,14 @@ class Encounter(Protocol):
         ...
 
 
-#: contact forces of the convex problem are found to this part of the largest, or as far as so many factorisations go
-TOLERANCE, MOST = 1e-3, 12
+#: how far the convex problem of the first, second, ... linearisation is solved: contact forces to this part of the
+#: largest, within so many factorisations. While the contacts still move it is not worth more
+THOROUGHNESS = ((1e-1, 3), (1e-1, 3), (1e-2, 4), (1e-3, 12))
 
 #: under the force it bore a contact gives way by at most this part of the accepted penetration
 YIELDING = 0.2
 
-#: iterations after which this distance from Coulomb's law will do
+#: linearisations after which this distance from Coulomb's law will do
 SLOW, ENOUGH = 3, 1e-2
 
 
@@ -99,39 +100,35 @@ class ContactNewton:
         o, system, work = self.options, self.system, self.newton._work
         cloth = self.newton._cloth._replace(assembly=system.assembly)
         y, lam = step.start.copy(), multipliers.copy()
-        iterations, outer, converged, off = 0, 0, False, 0.0
+        iterations = linearisations = 0
+        converged = False
         ra = gap = np.inf
         _refresh(cloth, step, inertia, work, y)
-        self.trace: list[tuple[float, ...]] = []
         while True:
             contacts = encounter.find(y)
             law = carry(contacts, touch)
-            prepare(contacts, inertia, step.held, self.yielding, outer == 0, law)
+            prepare(contacts, inertia, step.held, self.yielding, linearisations == 0, law)
             depth, error, largest = misfit(contacts, law)
             relative = error / largest if largest > 0.0 else 0.0
-            if outer > 0:
+            if linearisations > 0:
                 ra, am = _residual(cloth, step, inertia, work, lam, contacts, law)
                 gap = _gap(cloth, work, lam)
-                balanced = gap < o.strain_gap and ra < o.force * am + o.force_floor
-                self.trace.append((iterations, len(law.status), *np.bincount(law.status, minlength=3), depth, relative, gap, ra, am, off))  # noqa
-                if (
-                    balanced
-                    and depth < self.deepest
-                    and relative < (o.friction if outer < SLOW else max(o.friction, ENOUGH))
-                ):
+                lawful = relative < (o.friction if linearisations < SLOW else max(o.friction, ENOUGH))
+                if lawful and depth < self.deepest and gap < o.strain_gap and ra < o.force * am + o.force_floor:
                     converged = True
                     break
-                if not np.isfinite(ra) or outer >= o.max_iterations:
+                if not np.isfinite(ra) or linearisations >= o.max_iterations:
                     break
-            spent, off = self._descend(cloth, step, inertia, contacts, law, lam)
+            thoroughness = THOROUGHNESS[min(linearisations, len(THOROUGHNESS) - 1)]
+            spent = self._descend(cloth, step, inertia, contacts, law, lam, *thoroughness)
             if spent < 0:
                 self.couple(encounter.couplings(y), y.copy())
                 cloth = cloth._replace(assembly=system.assembly)
-                spent, off = self._descend(cloth, step, inertia, contacts, law, lam)
+                spent = self._descend(cloth, step, inertia, contacts, law, lam, *thoroughness)
                 if spent < 0:
                     raise AssertionError("a coupling of contacts is missing from the pattern made for them")
             iterations += spent
-            outer += 1
+            linearisations += 1
             _linearise(cloth, work)
             lam[:] = work.linearised
             touch = Touch(contacts.key, law)
@@ -151,13 +148,14 @@ class ContactNewton:
         return ContactOutcome(outcome, contacts, law)
 
     def _descend(
-        self, cloth: Cloth, step: StepProblem, inertia: FloatArray, contacts: ContactSet, law: Law, lam: FloatArray
-    ) -> tuple[int, float]:
+        self, cloth: Cloth, step: StepProblem, inertia: FloatArray, contacts: ContactSet, law: Law, lam: FloatArray,
+        tolerance: float, most: int,
+    ) -> int:  # fmt: skip
         factor = self.system.factor
-        found: tuple[int, float] = descend(
-            cloth, step, inertia, factor.fronts, factor.lookup, self.newton._work, contacts, law, lam, TOLERANCE, MOST
+        spent: int = descend(
+            cloth, step, inertia, factor.fronts, factor.lookup, self.newton._work, contacts, law, lam, tolerance, most
         )
-        return found
+        return spent
 
 
 def carry(contacts: ContactSet, touch: Touch) -> Law:

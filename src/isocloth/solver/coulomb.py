@@ -6,8 +6,8 @@ normal, g its gap and s the relative displacement over the step (its tangential 
     g >= 0,  r_N >= 0,  g r_N = 0;    |r_T| <= mu r_N,  and  r_T = -mu r_N s_T/|s_T| where s_T is not zero.
 
 Contacts are stiff springs, w along the normal and along the surface. Along the surface a spring starts from the force
-it bore at the end of the step before if it stuck then (`anchor`), so that what rests under a load does not creep, and
-it bears at most the threshold mu r_N:
+it bore at the end of the step before (`anchor`), so that what rests under a load does not creep, and it bears at most
+the threshold mu r_N, beyond which it yields, as metal does in plasticity:
 
     r_N = max(0, -w g),    r_T = P(anchor - w s_T),    P the projection on the disk of radius mu r_N.
 
@@ -94,10 +94,7 @@ def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float
         least = max(STIFFNESS * law.scale[k], normal / yielding)
         law.stiffness[k] = least if begin else max(law.stiffness[k], least)
         if begin:
-            stuck = 1.0 if law.status[k] == STICK else 0.0
-            law.anchor[k, 0] = stuck * (r0 - normal * n0)
-            law.anchor[k, 1] = stuck * (r1 - normal * n1)
-            law.anchor[k, 2] = stuck * (r2 - normal * n2)
+            law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
 
 
 @kernel

@@ -1,14 +1,14 @@
-"""The convex problem of one iteration with contact: Newton's method with a line search along contacts only.
+"""The convex problem of one linearisation with contact: Newton's method with a line search along contacts only.
 
 The cloth is linearised, its potential a quadratic with matrix K, and the contacts add convex potentials of their
 relative displacements u = B d (coulomb.py). Each round adds the contacts' stiffness at d to K, solves for the d' at
 which the linearised forces balance, and walks towards it as far as the potential falls. Its slope on the way needs no
-matrix: at d' the cloth's forces K d' + g equal the linearised contact forces, at d what they were in the round before,
-and in between they are linear; so
+matrix: at d' the cloth's forces K d' + g equal the linearised contact forces r', at d they are r, known from the round
+before, and in between they are linear; so
 
     slope(a) = sum over contacts of  B(d' - d) . ((1 - a) r + a r' - F(u + a B(d' - d))),
 
-with r, r' those forces and F the law. The first round takes the full step, because g does not come from contacts.
+with F the law. The first round takes the full step, because its g does not come from contacts.
 """
 
 from __future__ import annotations
@@ -27,35 +27,30 @@ from isocloth.typing import FloatArray
 #: a step is taken in full if the slope at its end is at most this part of the slope at its begin
 FULL = 0.1
 
-#: rounds that take full steps with the semismooth Newton method, which finds who sticks faster
-BOLD = 1
-
 
 @kernel
 def descend(
     cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, look: Lookup, work: Workspace, c: ContactSet,
     law: Law, lam: FloatArray, tolerance: float, most: int,
-) -> tuple[int, float]:  # fmt: skip
-    """Displacement in work.solution, forces and status in law; (factorisations, distance from the law / force).
+) -> int:  # fmt: skip
+    """Displacement in work.solution, forces and status in law; returns the factorisations spent.
 
-    -1 factorisations: a coupling of contacts has no place in the factor.
+    Ends when no force is further from its law than `tolerance` times the largest, or after `most` rounds; -1 if a
+    coupling of contacts has no place in the factor.
     """
     count, x = len(c.gap), work.solution
     force, matrix, load = np.empty(3), np.empty((3, 3)), np.empty(3)
     u, target, balance, towards = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
     before = np.zeros(len(x))
-    off = largest = 0.0
     rounds = 0
     while rounds < most:
         before[:] = x
-        assemble(
-            cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False
-        )
+        assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False)
         _gradient(cloth, step, work)
         for k in range(count):
-            _model(c, law, k, u, rounds < BOLD, load, matrix)
+            _model(c, law, k, u, rounds == 0, load, matrix)
             if not add_spring(cloth.assembly, look, f, c, k, load, matrix, step.held, x):
-                return -1, 0.0
+                return -1
         for i in range(len(inertia)):
             if step.held[i]:
                 x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = 0.0
@@ -65,16 +60,16 @@ def descend(
         off = largest = 0.0
         for k in range(count):
             _relative(c, k, x, target)
-            _model(c, law, k, u, rounds <= BOLD, load, matrix)
+            _model(c, law, k, u, rounds == 1, load, matrix)
             for d in range(3):
                 towards[k, d] = (
                     load[d] - matrix[d, 0] * target[k, 0] - matrix[d, 1] * target[k, 1] - matrix[d, 2] * target[k, 2]
                 )
-            law.status[k] = respond(c, law, k, target[k, 0], target[k, 1], target[k, 2], False, force, matrix)
+            respond(c, law, k, target[k, 0], target[k, 1], target[k, 2], False, force, matrix)
             off = max(off, distance(c, law, k, target[k], towards[k]))
             for d in range(3):
                 largest = max(largest, abs(towards[k, d]), abs(force[d]))
-        if rounds <= BOLD or off <= tolerance * largest:
+        if rounds == 1 or off <= tolerance * largest:
             share = 1.0
         else:
             share = _walk(c, law, u, target, balance, towards, force, matrix)
@@ -88,16 +83,18 @@ def descend(
         law.force[:] = balance
         if off <= tolerance * largest:
             break
-    return rounds, off / max(largest, 1e-300)
+    for k in range(count):
+        law.status[k] = respond(c, law, k, u[k, 0], u[k, 1], u[k, 2], False, force, matrix)
+    return rounds
 
 
 @kernel
 def _model(
-    c: ContactSet, law: Law, k: int, u: FloatArray, bold: bool, load: FloatArray, matrix: FloatArray
+    c: ContactSet, law: Law, k: int, u: FloatArray, by_force: bool, load: FloatArray, matrix: FloatArray
 ) -> None:
     """Linearised force load - matrix u' of contact k in this round."""
     u0, u1, u2 = u[k, 0], u[k, 1], u[k, 2]
-    respond(c, law, k, u0, u1, u2, bold, load, matrix)
+    respond(c, law, k, u0, u1, u2, by_force, load, matrix)
     for d in range(3):
         load[d] += matrix[d, 0] * u0 + matrix[d, 1] * u1 + matrix[d, 2] * u2
 
