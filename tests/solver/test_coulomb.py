@@ -1,0 +1,110 @@
+"""The law of a contact, beside finite differences, Coulomb's inequalities and its own potential."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isocloth.solver.contact_newton import empty_law
+from isocloth.solver.coulomb import OPEN, SLIDE, STICK, ContactSet, misfit, prepare, respond
+
+
+def one_contact(seed, *, gap=-1e-3, threshold=1.0):
+    rng = np.random.default_rng(seed)
+    normal = rng.normal(size=3)
+    normal /= np.linalg.norm(normal)
+    contact = ContactSet(
+        np.array([[0, 0, 0, 0]]), np.array([[1.0, 0.0, 0.0, 0.0]]), normal[None], np.array([gap]),
+        1e-3 * rng.normal(size=(1, 3)), np.array([0.5]), np.array([1]), np.array([1]),
+    )  # fmt: skip
+    law = empty_law(1)
+    law.stiffness[:], law.scale[:], law.threshold[:] = 1e3, 1.0, threshold
+    anchor = rng.normal(size=3)
+    law.anchor[0] = 0.1 * (anchor - (anchor @ normal) * normal)
+    return contact, law
+
+
+def force_of(contact, law, u):
+    force, matrix = np.empty(3), np.empty((3, 3))
+    status = respond(contact, law, 0, *u, False, force, matrix)
+    return force, matrix, status
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(-1e-3, 1e-3))
+def test_that_the_stiffness_is_minus_the_derivative_of_the_force(seed, threshold, gap):
+    contact, law = one_contact(seed, gap=gap, threshold=threshold)
+    u = 1e-3 * np.random.default_rng(seed + 1).normal(size=3)
+    _, matrix, status = force_of(contact, law, u)
+    eps = 1e-9
+    numeric = np.empty((3, 3))
+    for d in range(3):
+        step = eps * np.eye(3)[d]
+        upper, _, above = force_of(contact, law, u + step)
+        lower, _, below = force_of(contact, law, u - step)
+        if above != status or below != status:
+            return  # at a kink
+        numeric[:, d] = (upper - lower) / (2 * eps)
+    assert matrix == pytest.approx(-numeric, abs=1e-3)
+    assert matrix == pytest.approx(matrix.T)
+    assert np.linalg.eigvalsh(matrix).min() > -1e-9  # the potential is convex
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(-1e-3, 1e-3))
+def test_that_the_force_pushes_only_and_friction_opposes_the_slip_within_its_threshold(seed, threshold, gap):
+    contact, law = one_contact(seed, gap=gap, threshold=threshold)
+    law.anchor[:] = 0.0
+    force, _, status = force_of(contact, law, np.zeros(3))
+    normal = contact.normal[0]
+    if status == OPEN:
+        assert gap >= 0.0
+        assert not force.any()
+        return
+    along = force @ normal
+    assert along == pytest.approx(-1e3 * gap)
+    tangential, slip = force - along * normal, contact.slip[0] - (contact.slip[0] @ normal) * normal
+    assert np.linalg.norm(tangential) <= threshold * (1 + 1e-12) + 1e-15
+    assert tangential @ slip <= 1e-18
+    if status == SLIDE:
+        assert np.linalg.norm(tangential) == pytest.approx(threshold)
+        assert tangential == pytest.approx(-threshold * slip / np.linalg.norm(slip), abs=1e-9)
+
+
+def test_that_misfit_vanishes_where_the_law_is_met_and_sees_where_it_is_not():
+    contact, law = one_contact(3, gap=0.0)
+    normal = contact.normal[0]
+    slip = contact.slip[0] - (contact.slip[0] @ normal) * normal
+    law.force[0] = 2.0 * normal - 0.5 * 2.0 * slip / np.linalg.norm(slip)
+    assert misfit(contact, law) == pytest.approx((0.0, 0.0, np.hypot(2.0, 1.0)), abs=1e-12)
+    law.force[0] = 2.0 * normal  # slides, but without friction
+    assert misfit(contact, law)[1] == pytest.approx(min(1.0, 1.0 * np.linalg.norm(slip)))
+    law.force[0] = -normal  # pulls
+    assert misfit(contact, law)[1] >= 1.0
+    contact.slip[0] = 0.0
+    law.force[0] = 2.0 * normal + 0.7 * np.cross(normal, [1.0, 0.0, 0.0])  # sticks within the cone
+    assert misfit(contact, law)[1] == pytest.approx(0.0, abs=1e-12)
+
+
+def test_that_a_step_starts_from_the_forces_of_the_step_before():
+    contact, law = one_contact(5)
+    normal = contact.normal[0]
+    tangent = np.cross(normal, [0.0, 0.0, 1.0])
+    law.force[0] = 30.0 * normal + tangent
+    law.status[0] = STICK
+    prepare(contact, np.array([1.0]), np.array([False]), 1e-5, True, law)
+    assert law.threshold[0] == pytest.approx(0.5 * 30.0)
+    assert law.anchor[0] == pytest.approx(tangent)
+    assert law.stiffness[0] == pytest.approx(30.0 / 1e-5)  # gives way by no more than that under its load
+
+
+def test_that_the_threshold_of_a_wedging_contact_settles():
+    # more friction, less pressure: mu r_N = 3 - 1.5 s goes to and fro without end if it is taken as it is
+    contact, law = one_contact(5)
+    normal = contact.normal[0]
+    law.force[0] = 2.0 * normal
+    prepare(contact, np.array([1.0]), np.array([False]), 1e-3, True, law)
+    for _ in range(6):
+        law.force[0] = (3.0 - 1.5 * law.threshold[0]) / 0.5 * normal
+        prepare(contact, np.array([1.0]), np.array([False]), 1e-3, False, law)
+    assert law.threshold[0] == pytest.approx(1.2)
