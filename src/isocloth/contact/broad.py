@@ -217,7 +217,9 @@ def _of_body(elements: IntArray, body: IntArray, cloth: bool) -> IntArray:
 
 
 @kernel
-def _node_face(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArray, margin: float) -> IntArray:
+def _node_face(
+    surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArray, margin: float, layers: bool
+) -> IntArray:
     """Pairs (p, 2) of vertices and faces."""
     body, faces = surface.body, surface.faces
     nodes = surface.nodes.reshape(-1, 1)
@@ -235,6 +237,8 @@ def _node_face(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArr
     count = 0
     for f in range(len(faces)):
         a, b, c = faces[f, 0], faces[f, 1], faces[f, 2]
+        if body[a] == 0 and not layers:
+            continue
         found = look(grid, face_boxes, f, surface.reach[body[a]] + margin + SLACK, -1, hits)
         pairs = _room_for(pairs, count, found)
         for q in range(found):
@@ -256,7 +260,9 @@ def _node_face(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArr
 
 
 @kernel
-def _edge_edge(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArray, margin: float) -> IntArray:
+def _edge_edge(
+    surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArray, margin: float, layers: bool
+) -> IntArray:
     """Pairs (p, 2) of edges."""
     body, edges = surface.body, surface.edges
     boxes = swept_boxes(x0, x1, drift, edges)
@@ -265,7 +271,7 @@ def _edge_edge(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArr
     pairs = np.empty((16 * len(edges), 2), dtype=np.int64)
     count = 0
     radius = surface.reach[0] + margin + SLACK
-    for slot in range(len(grid.members)):
+    for slot in range(len(grid.members) if layers else 0):
         e = grid.members[slot]
         found = look(grid, boxes, e, radius, slot, hits)
         pairs = _room_for(pairs, count, found)
@@ -286,11 +292,34 @@ def _edge_edge(surface: Surface, x0: FloatArray, x1: FloatArray, drift: FloatArr
 
 
 @kernel
-def candidates(surface: Surface, x0: FloatArray, x1: FloatArray, margin: float) -> Pairs:
+def _far_apart(surface: Surface, x0: FloatArray, x1: FloatArray, margin: float) -> bool:
+    """Whether the box of the cloth and the box of all obstacle features, swept along the step, are out of reach."""
+    low, high = np.full((2, 3), math.inf), np.full((2, 3), -math.inf)
+    for v in range(len(surface.body)):
+        side = min(surface.body[v], 1)
+        for c in range(3):
+            low[side, c] = min(low[side, c], x0[v, c], x1[v, c])
+            high[side, c] = max(high[side, c], x0[v, c], x1[v, c])
+    reach = margin + SLACK
+    for body in range(1, len(surface.reach)):
+        reach = max(reach, surface.reach[body] + margin + SLACK)
+    for c in range(3):
+        if low[0, c] > high[1, c] + reach or low[1, c] > high[0, c] + reach:
+            return True
+    return False
+
+
+@kernel
+def candidates(surface: Surface, x0: FloatArray, x1: FloatArray, margin: float, layers: bool = True) -> Pairs:
     """Pairs that may come within their separation + `margin` (m) while vertices move linearly from x0 to x1 (V, 3).
 
     Contains all such pairs and others whose boxes are as near. Pairs of two obstacles and pairs that share a vertex
-    are left out. The order follows from the positions alone.
+    are left out, and those of two parts of the cloth if there are no `layers`. The order follows from the positions
+    alone.
     """
     drift = mean_displacement(surface.body, x0, x1)
-    return Pairs(_node_face(surface, x0, x1, drift, margin), _edge_edge(surface, x0, x1, drift, margin))
+    if not layers and _far_apart(surface, x0, x1, margin):
+        return Pairs(np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))
+    return Pairs(
+        _node_face(surface, x0, x1, drift, margin, layers), _edge_edge(surface, x0, x1, drift, margin, layers)
+    )

@@ -11,6 +11,7 @@ from isocloth.contact import Feature, Pairs, Surface, build_surface, candidates,
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
+from isocloth.simulation.touching import middles, of_pairs, of_points
 from isocloth.solver.coulomb import ContactSet
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -49,7 +50,7 @@ class Surroundings:
         self._friction = np.array([fabric.friction] + [o.friction for _, o in self.features])
         self._number = np.array([0] + [k + 1 for k, _ in self.features], dtype=np.int64)
         self.has_pairs = self.self_collision or bool(self.features)
-        self._centres = _centre_weights(rest) if not all(_is_flat(o) for _, o in self.solids) else None
+        self._nodes, self._centres = _node_weights(n), _centre_weights(rest)
 
     def _cloth_edges(self) -> int:
         return int((self.surface.body[self.surface.edges[:, 0]] == 0).sum())
@@ -75,16 +76,22 @@ class Encounter:
         self.around, self.before, self.held = around, before, held
         self.begin, self.end = begin, end
         self.x0 = around.vertices(before, begin)
+        self._features_at_end = around.vertices(before, end)[len(before) :]
         self.margin = max(around.fabric.thickness, 0.1 * around.spacing)
         self._pairs: Pairs | None = None
         self._swept: FloatArray | None = None
 
     def find(self, y: FloatArray) -> ContactSet:
         """Contacts at the iterate y (n, 3)."""
-        parts = [self._with_solid(k, o, y) for k, o in self.around.solids]
+        margin = 0.2 * self.around.fabric.thickness
+        parts = [part for k, o in self.around.solids for part in self._with_solid(k, o, y, margin)]
         if self.around.has_pairs:
-            parts.append(self._pairwise(y, 0.2 * self.around.fabric.thickness))
+            parts.append(self._pairwise(y, margin))
         return _join([p for p in parts if len(p.gap)])
+
+    def clear(self, y: FloatArray) -> bool:
+        """Whether nothing touches at y, and nothing was passed through on the straight way there."""
+        return len(self.find(y).gap) == 0 and not self.crossings(y)
 
     def couplings(self, y: FloatArray) -> IntArray:
         """Pairs of nodes (p, 2) that contacts may couple soon."""
@@ -95,7 +102,10 @@ class Encounter:
         """Pairs that pass through each other on the straight way to y."""
         if not self.around.has_pairs:
             return 0
-        return len(crossings(self.around.surface, self._candidates(y), self.x0, self.around.vertices(y, self.end)))
+        pairs = self._candidates(y)
+        if len(pairs.node_face) + len(pairs.edge_edge) == 0:
+            return 0
+        return len(crossings(self.around.surface, pairs, self.x0, self._whole(y)))
 
     def stop_short(self, y: FloatArray) -> FloatArray:
         """The last positions (n, 3) on the way to y, of a few tried, that let no pair pass through each other."""
@@ -113,74 +123,65 @@ class Encounter:
         for _, o in self.around.solids:
             least = min(least, float(o.gaps(y, self.end)[0].min()) - self.around.half)
         if self.around.has_pairs:
-            whole = self.around.vertices(y, self.end)
+            whole = self._whole(y)
             least = min(least, smallest_distance(self.around.surface, self._candidates(y), whole, self.around.rest))
         return least
+
+    def _whole(self, y: FloatArray) -> FloatArray:
+        """Nodes at y, then vertices of features at the end of the step."""
+        if len(self._features_at_end) == 0:
+            return y
+        return np.concatenate([y, self._features_at_end])
 
     def _candidates(self, y: FloatArray) -> Pairs:
         # found once for boxes with a margin, and again only if an iterate leaves them
         if self._pairs is None or self._swept is None or np.abs(y - self._swept).max() > 0.25 * self.margin:
             around = self.around
             self._swept = y.copy()
-            pairs = candidates(around.surface, self.x0, around.vertices(y, self.end), self.margin)
-            if not around.self_collision:
-                pairs = _with_features(around.surface, pairs)
-            self._pairs = pairs
+            self._pairs = candidates(around.surface, self.x0, self._whole(y), self.margin, around.self_collision)
         return self._pairs
 
     def _pairwise(self, y: FloatArray, margin: float) -> ContactSet:
-        around = self.around
-        whole = around.vertices(y, self.end)
-        found = contacts(around.surface, self._candidates(y), self.x0, whole, around.rest, PROXIMITY, margin)
-        moved = whole - self.x0
-        slip = np.einsum("ck,ckd->cd", found.weights, moved[found.nodes])
-        mine = found.nodes < len(y)
-        nodes, weights = np.where(mine, found.nodes, 0), np.where(mine, found.weights, 0.0)
-        free = (mine & ~self.held[nodes]).any(axis=1)
-        whole_set = ContactSet(
-            nodes, weights, found.normal, found.gap, slip, around._friction[found.body], found.key,
-            around._number[found.body],
-        )  # fmt: skip
-        return whole_set if free.all() else _select(whole_set, free)
+        around, pairs = self.around, self._candidates(y)
+        if len(pairs.node_face) + len(pairs.edge_edge) == 0:
+            return NOTHING
+        whole = self._whole(y)
+        found = contacts(around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin)
+        pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, around._friction, around._number)
+        return pairwise
 
-    def _with_solid(self, k: int, solid: Solid, y: FloatArray) -> ContactSet:
-        around = self.around
-        points, nodes, weights = y, None, None
-        gap, normal = solid.gaps(y, self.end)
-        gap = gap - around.half
-        near = np.flatnonzero((gap < 0.2 * around.fabric.thickness) & ~self.held)
-        nodes = np.zeros((len(near), 4), dtype=np.int64)
-        nodes[:, 0] = near
-        weights = np.zeros((len(near), 4))
-        weights[:, 0] = 1.0
-        points, gap, normal = y[near], gap[near], normal[near]
-        slip = points - self.before[near]
-        key = -((k + 1) << 40) + near
-        if around._centres is not None and not _is_flat(solid):
-            corners, share = around._centres
-            centre = np.einsum("fk,fkd->fd", share, y[corners])
-            height, outward = solid.gaps(centre, self.end)
-            height = height - around.half
-            inside = np.flatnonzero((height < 0.2 * around.fabric.thickness) & ~self.held[corners].all(axis=1))
-            nodes = np.concatenate([nodes, corners[inside]])
-            weights = np.concatenate([weights, share[inside]])
-            gap, normal = np.concatenate([gap, height[inside]]), np.concatenate([normal, outward[inside]])
-            points = np.concatenate([points, centre[inside]])
-            begin = np.einsum("fk,fkd->fd", share[inside], self.before[corners[inside]])
-            slip = np.concatenate([slip, centre[inside] - begin])
-            key = np.concatenate([key, -((k + 1) << 40) + len(y) + inside])
-        if not solid.still and len(points):
-            slip = slip - solid.displacement(points, self.begin, self.end)
-        count = len(gap)
-        return ContactSet(
-            nodes, weights, normal, gap, slip, np.full(count, solid.friction), key,
-            np.full(count, k + 1, dtype=np.int64),
-        )  # fmt: skip
+    def _with_solid(self, k: int, solid: Solid, y: FloatArray, margin: float) -> list[ContactSet]:
+        """Contacts of nodes, and of the centres of faces where nodes outside do not keep faces outside."""
+        around, key = self.around, -((k + 1) << 40)
+        chosen = [(y, around._nodes, key)]
+        if not _is_flat(solid):
+            chosen.append((middles(*around._centres, y), around._centres, key + len(y)))
+        parts = []
+        for points, (corners, share), first in chosen:
+            gap, normal = solid.gaps(points, self.end)
+            if gap.min() >= around.half + margin:
+                continue
+            part: ContactSet = of_points(
+                gap, normal, corners, share, self.before, y, self.held, around.half, margin, solid.friction, first,
+                k + 1,
+            )  # fmt: skip
+            if not solid.still and len(part.gap):
+                at = np.einsum("ck,ckd->cd", part.weights, y[part.nodes])
+                part.slip[:] -= solid.displacement(at, self.begin, self.end)
+            parts.append(part)
+        return parts
 
 
 def _is_flat(solid: Solid) -> bool:
     """Whether nodes outside it keep faces outside."""
     return isinstance(solid, (Floor, Plane))
+
+
+def _node_weights(count: int) -> tuple[IntArray, FloatArray]:
+    """Corners (n, 4) and weights of every node as a point of its own."""
+    corners, share = np.zeros((count, 4), dtype=np.int64), np.zeros((count, 4))
+    corners[:, 0], share[:, 0] = np.arange(count), 1.0
+    return corners, share
 
 
 def _centre_weights(rest: Mesh) -> tuple[IntArray, FloatArray]:
@@ -193,15 +194,6 @@ def _centre_weights(rest: Mesh) -> tuple[IntArray, FloatArray]:
     return corners, share
 
 
-def _with_features(surface: Surface, pairs: Pairs) -> Pairs:
-    """Without the pairs of the cloth with itself."""
-    body = surface.body
-    node_face, edge_edge = pairs
-    with_face = (body[node_face[:, 0]] > 0) | (body[surface.faces[node_face[:, 1], 0]] > 0)
-    with_edge = (body[surface.edges[edge_edge[:, 0], 0]] > 0) | (body[surface.edges[edge_edge[:, 1], 0]] > 0)
-    return Pairs(np.ascontiguousarray(node_face[with_face]), np.ascontiguousarray(edge_edge[with_edge]))
-
-
 def _pairs_of(c: ContactSet) -> IntArray:
     """Pairs of different nodes (p, 2) of each contact, smaller first, each once."""
     a, b = np.triu_indices(4, 1)
@@ -209,11 +201,6 @@ def _pairs_of(c: ContactSet) -> IntArray:
     used = ((c.weights[:, a] != 0.0) & (c.weights[:, b] != 0.0)).ravel()
     pairs = np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[used]
     return np.unique(pairs, axis=0)
-
-
-def _select(c: ContactSet, chosen: BoolArray) -> ContactSet:
-    columns: list[Any] = [a[chosen] for a in c]
-    return ContactSet(*columns)
 
 
 NOTHING = ContactSet(

@@ -7,7 +7,7 @@ contacts of the last step, with their forces, are the first guess: a cloth at re
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subt
 from isocloth.solver.descent import descend
 from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _linearise
 from isocloth.solver.outcome import Outcome
+from isocloth.solver.unboxed import Unboxed, unboxed
 from isocloth.terms.rows import add_forces, evaluate
 from isocloth.typing import FloatArray, IntArray
 
@@ -59,6 +60,20 @@ class ContactOutcome(NamedTuple):
     law: Law
 
 
+class Judged(NamedTuple):
+    """How good an iterate is."""
+
+    depth: float  # m, deepest penetration
+    friction: float  # largest distance of a contact force from the law, relative to the largest force
+    gap: float  # largest |C - lambda/w| of an enforced row
+    error: float  # largest |C| of an enforced row
+    residual: float  # m/s^2, rms over the free mass of the residual ...
+    force: float  # ... and of A y - b
+
+
+NOT_JUDGED = Judged(*[np.inf] * 6)
+
+
 def empty_law(count: int) -> Law:
     """Contacts of which nothing is known."""
     return Law(
@@ -85,89 +100,141 @@ class ContactNewton:
         self.coupled = np.zeros((0, 2), dtype=np.int64)  # pairs of nodes that contacts may couple ...
         self.coupled_at = np.zeros((0, 3))  # ... ordered when the cloth was here
         self.rebuilt = 0  # how often the pattern had to follow the contacts
+        self._arrays: Unboxed | None = None  # what kernels read, from the first solve on
 
     def couple(self, pairs: IntArray, positions: FloatArray) -> None:
         """Make room in the factor for contacts between pairs of nodes."""
         self.coupled, self.coupled_at = pairs, positions
         self.rebuilt += 1
         self.system.couple(pairs, positions)
+        self._arrays = None
 
     def solve(
         self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: Touch, encounter: Encounter,
         *, first: bool = False,
     ) -> ContactOutcome:  # fmt: skip
         """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
-        o, system, work = self.options, self.system, self.newton._work
-        cloth = self.newton._cloth._replace(assembly=system.assembly)
+        o = self.options
+        if self._arrays is None:
+            self._arrays = self._unboxed()
         y, lam = step.start.copy(), multipliers.copy()
         iterations = linearisations = 0
         converged = False
-        ra = gap = np.inf
-        _refresh(cloth, step, inertia, work, y)
+        judged = NOT_JUDGED
+        refresh(self._arrays, step, inertia, y)
         while True:
             contacts = encounter.find(y)
-            law = carry(contacts, touch)
-            prepare(contacts, inertia, step.held, self.yielding, linearisations == 0, law)
-            depth, error, largest = misfit(contacts, law)
-            relative = error / largest if largest > 0.0 else 0.0
+            law: Law = carry(contacts.key, touch)
+            judged = Judged(
+                *judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, linearisations == 0)
+            )
             if linearisations > 0:
-                ra, am = _residual(cloth, step, inertia, work, lam, contacts, law)
-                gap = _gap(cloth, work, lam)
-                lawful = relative < (o.friction if linearisations < SLOW else max(o.friction, ENOUGH))
-                if lawful and depth < self.deepest and gap < o.strain_gap and ra < o.force * am + o.force_floor:
+                lawful = judged.friction < (o.friction if linearisations < SLOW else max(o.friction, ENOUGH))
+                balanced = judged.residual < o.force * judged.force + o.force_floor
+                if lawful and balanced and judged.depth < self.deepest and judged.gap < o.strain_gap:
                     converged = True
                     break
-                if not np.isfinite(ra) or linearisations >= o.max_iterations:
+                if not np.isfinite(judged.residual) or linearisations >= o.max_iterations:
                     break
             thoroughness = THOROUGHNESS[min(linearisations, len(THOROUGHNESS) - 1)]
-            spent = self._descend(cloth, step, inertia, contacts, law, lam, *thoroughness)
+            # no tension is known yet in the first: learn it before moving, or the first step would swing freely
+            longest = 0.0 if first else self.longest
+            spent = improve(self._arrays, step, inertia, lam, contacts, law, *thoroughness, longest, y)
             if spent < 0:
                 self.couple(encounter.couplings(y), y.copy())
-                cloth = cloth._replace(assembly=system.assembly)
-                spent = self._descend(cloth, step, inertia, contacts, law, lam, *thoroughness)
+                self._arrays = self._unboxed()
+                spent = improve(self._arrays, step, inertia, lam, contacts, law, *thoroughness, longest, y)
                 if spent < 0:
                     raise AssertionError("a coupling of contacts is missing from the pattern made for them")
             iterations += spent
             linearisations += 1
-            _linearise(cloth, work)
-            lam[:] = work.linearised
+            first = False
             touch = Touch(contacts.key, law)
-            if first:
-                # no tension is known yet: learn it before moving, or the first step would swing freely
-                first = False
-                continue
-            d = work.solution[: y.size].reshape(-1, 3)
-            far = float(np.abs(d).max())
-            y += d if far <= self.longest else self.longest / far * d
-            _refresh(cloth, step, inertia, work, y)
-        error = float(np.abs(work.values[cloth.enforced]).max(initial=0.0))
         outcome = Outcome(
-            y, lam, work.residual.copy(), iterations, converged, error, gap, ra, int((law.status != OPEN).sum()),
-            float(contacts.gap.min(initial=np.inf)), relative,
+            y, lam, self.newton._work.residual.copy(), iterations, converged, judged.error, judged.gap, judged.residual,
+            int((law.status != OPEN).sum()), float(contacts.gap.min(initial=np.inf)), judged.friction,
         )  # fmt: skip
         return ContactOutcome(outcome, contacts, law)
 
-    def _descend(
-        self, cloth: Cloth, step: StepProblem, inertia: FloatArray, contacts: ContactSet, law: Law, lam: FloatArray,
-        tolerance: float, most: int,
-    ) -> int:  # fmt: skip
-        factor = self.system.factor
-        spent: int = descend(
-            cloth, step, inertia, factor.fronts, factor.lookup, self.newton._work, contacts, law, lam, tolerance, most
-        )
-        return spent
+    def _unboxed(self) -> Unboxed:
+        newton, factor = self.newton, self.system.factor
+        cloth = newton._cloth._replace(assembly=self.system.assembly)
+        arrays: Unboxed = unboxed((cloth, factor.fronts, factor.lookup, newton._work))
+        return arrays
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_arrays": None}  # a copy has arrays of its own
 
 
-def carry(contacts: ContactSet, touch: Touch) -> Law:
-    """What is known of contacts that were there before, by key; nothing of the others."""
-    law = empty_law(len(contacts.gap))
-    if len(touch.key):
-        order = np.argsort(touch.key)
-        at = order[np.minimum(np.searchsorted(touch.key, contacts.key, sorter=order), len(order) - 1)]
-        known = touch.key[at] == contacts.key
-        for new, old in zip(law, touch.law, strict=True):
-            new[known] = old[at[known]]
+@kernel
+def carry(key: IntArray, touch: Touch) -> Law:
+    """What is known of contacts that were there before, by key (c,); nothing of the others."""
+    count = len(key)
+    law = Law(
+        np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros((count, 3)), np.zeros(count),
+        np.zeros(count), np.full((count, 2), np.nan),
+    )  # fmt: skip
+    old = touch.law
+    order = np.argsort(touch.key)
+    at = np.searchsorted(touch.key[order], key)
+    for k in range(count):
+        if at[k] == len(order) or touch.key[order[at[k]]] != key[k]:
+            continue
+        q = order[at[k]]
+        law.threshold[k], law.status[k], law.stiffness[k] = old.threshold[q], old.status[q], old.stiffness[q]
+        for d in range(3):
+            law.force[k, d], law.anchor[k, d] = old.force[q, d], old.anchor[q, d]
+        for d in range(2):
+            law.trial[k, d] = old.trial[q, d]
     return law
+
+
+@kernel
+def refresh(arrays: Unboxed, step: StepProblem, inertia: FloatArray, y: FloatArray) -> None:
+    """C, J and A y - b at y."""
+    cloth, _, _, work = arrays.content
+    _refresh(cloth, step, inertia, work, y)
+
+
+@kernel
+def judge(
+    arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
+    yielding: float, begin: bool,
+) -> tuple[float, float, float, float, float, float]:  # fmt: skip
+    """Prepare the contacts for the next linearisation, and say how good the iterate is: see `Judged`."""
+    cloth, _, _, work = arrays.content
+    prepare(contacts, inertia, step.held, yielding, begin, law)
+    depth, error, largest = misfit(contacts, law)
+    residual, force = _residual(cloth, step, inertia, work, lam, contacts, law)
+    gap = isometry = 0.0
+    for k in range(len(lam)):
+        if cloth.enforced[k]:
+            gap = max(gap, abs(work.values[k] - lam[k] / cloth.assembly.weight[k]))
+            isometry = max(isometry, abs(work.values[k]))
+    return depth, error / largest if largest > 0.0 else 0.0, gap, isometry, residual, force
+
+
+@kernel
+def improve(
+    arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
+    tolerance: float, most: int, longest: float, y: FloatArray,
+) -> int:  # fmt: skip
+    """Solve the linearised problem, and move y to its solution, by at most `longest` m; as `descend` returns."""
+    cloth, f, look, work = arrays.content
+    spent: int = descend(cloth, step, inertia, f, look, work, contacts, law, lam, tolerance, most)
+    if spent < 0:
+        return spent
+    _linearise(cloth, work)
+    lam[:] = work.linearised
+    x, far = work.solution, 0.0
+    for i in range(y.size):
+        far = max(far, abs(x[i]))
+    share = 1.0 if far <= longest else longest / far
+    for i in range(len(y)):
+        for d in range(3):
+            y[i, d] += share * x[3 * i + d]
+    _refresh(cloth, step, inertia, work, y)
+    return spent
 
 
 @kernel
@@ -181,15 +248,6 @@ def _refresh(cloth: Cloth, step: StepProblem, inertia: FloatArray, work: Workspa
             for p in range(bending.indptr[i], bending.indptr[i + 1]):
                 v += step.bending_factor * bending.data[p] * y[bending.indices[p], d]
             work.force[i, d] = v
-
-
-@kernel
-def _gap(cloth: Cloth, work: Workspace, lam: FloatArray) -> float:
-    gap = 0.0
-    for k in range(len(lam)):
-        if cloth.enforced[k]:
-            gap = max(gap, abs(work.values[k] - lam[k] / cloth.assembly.weight[k]))
-    return gap
 
 
 @kernel
