@@ -158,7 +158,7 @@ def assemble(
     s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, area: FloatArray,
     mass_factor: float, bending_factor: float, held: BoolArray, exact: bool,
 ) -> None:  # fmt: skip
-    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes are infinitely heavy.
+    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes weigh infinitely.
 
     An infinite pivot has the inverse 0: the factorisation gives held nodes no displacement and lets nothing pass
     through them, and no pair has to be asked whether it is held. `exact` takes lambda T itself in place of its bound
