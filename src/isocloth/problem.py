@@ -120,33 +120,38 @@ def step_problem(
     fabric = problem.fabric
     mass_rate, bending_rate = damping_coefficients(fabric)
     h = scheme.h
-    load, base = np.empty_like(start), np.empty_like(start)
-    _load(
-        problem.area, problem.bending, problem.weight, fabric.density / h**2, mass_rate / h, bending_rate / h, scheme,
-        past, base, load,
-    )  # fmt: skip
-    mass_factor, bending_factor = fabric.density / h**2 + mass_rate / h, fabric.bending + bending_rate / h
+    inertia, drag, creep = fabric.density / h**2, mass_rate / h, bending_rate / h
+    load, base = np.empty(start.shape), np.empty(start.shape)
+    # parts, not named tuples: of a small cloth, handing over the names takes longer than the sums
+    _load(problem.area, problem.weight, inertia, drag, *scheme, *past, base, load)
+    if creep > 0.0:
+        _add_creep(problem.bending, creep, base, load)
+    mass_factor, bending_factor = inertia + drag, fabric.bending + creep
     return StepProblem(mass_factor, bending_factor, load, start, held), base
 
 
 @kernel
 def _load(
-    area: FloatArray, k: Sparse, weight: FloatArray, inertia: float, drag: float, creep: float, scheme: Scheme,
-    past: Past, base: FloatArray, load: FloatArray,
+    area: FloatArray, weight: FloatArray, inertia: float, drag: float, h: float, near: float, far: float,
+    positions: FloatArray, velocities: FloatArray, previous_positions: FloatArray, previous_velocities: FloatArray,
+    base: FloatArray, load: FloatArray,
 ) -> None:  # fmt: skip
-    """base = x_bar, load = weight + M (inertia (x_bar + h v_bar) + drag x_bar) + creep K x_bar."""
-    near, far = scheme.near, scheme.far
+    """base = x_bar, load = weight + M (inertia (x_bar + h v_bar) + drag x_bar)."""
     for i in range(len(area)):
         for d in range(3):
-            x = near * past.positions[i, d] + far * past.previous_positions[i, d]
-            v = near * past.velocities[i, d] + far * past.previous_velocities[i, d]
+            x = near * positions[i, d] + far * previous_positions[i, d]
+            v = near * velocities[i, d] + far * previous_velocities[i, d]
             base[i, d] = x
-            load[i, d] = weight[i, d] + area[i] * (inertia * (x + scheme.h * v) + drag * x)
-    if creep > 0.0:
-        for i in range(len(area)):
-            for p in range(k.indptr[i], k.indptr[i + 1]):
-                for d in range(3):
-                    load[i, d] += creep * k.data[p] * base[k.indices[p], d]
+            load[i, d] = weight[i, d] + area[i] * (inertia * (x + h * v) + drag * x)
+
+
+@kernel
+def _add_creep(k: Sparse, creep: float, base: FloatArray, load: FloatArray) -> None:
+    """load += creep K x_bar."""
+    for i in range(len(base)):
+        for p in range(k.indptr[i], k.indptr[i + 1]):
+            for d in range(3):
+                load[i, d] += creep * k.data[p] * base[k.indices[p], d]
 
 
 def contact_step_problem(

@@ -280,6 +280,7 @@ def test_it_runs_on_newtons_own_factor_with_kept_multipliers():
         column[k] = 1.0
         solve(f, column)
         inverse[:, k] = column[: 3 * problem.n]
+    inverse[np.diag(np.repeat(held, 3))] = 1.0  # held nodes do not move; any stiffness of theirs alone will do
     matrix = np.linalg.inv(inverse)
     rows_of = sp.csr_matrix((contact.data, contact.indices, contact.indptr), shape=(m, 3 * problem.n))
     same = ContactQP(sp.csc_matrix((matrix + matrix.T) / 2), -right[: 3 * problem.n], rows_of, contact.gap)

@@ -59,10 +59,10 @@ class Grasp:
         """Prescribed positions (k, 3) m at a time in s."""
         if self.path is None:
             return self._target
-        points = np.asarray(self.path(time), dtype=np.float64)
+        points = np.array(self.path(time), dtype=np.float64, order="C")
         if points.shape != (len(self.nodes), 3):
             points = _positions(points, len(self.nodes), f"path({time:.6g})")
-        return np.array(points, order="C")
+        return points
 
 
 @kernel

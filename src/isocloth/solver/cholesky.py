@@ -14,6 +14,7 @@ Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear s
 from __future__ import annotations
 
 from isocloth.compiled import inlined, kernel
+from isocloth.solver.four_rows import reduce_rows
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.tile import COLUMNS, ROWS, tile
 from isocloth.typing import FloatArray
@@ -84,16 +85,17 @@ def _factor_rows(f: Fronts, front: int) -> bool:
         if k > 0:
             for j in range(k // COLUMNS * COLUMNS, m, COLUMNS):
                 tile(u, first + k * stride + j, stride, u, first + j, v, k, stride, k)
-        ok = _reduce_four(f, first + k * stride, k, f.scalar_ptr[front] + k, m, stride) and ok
+        ok = _reduce_four(u, v, f.sign, first + k * stride, k, f.scalar_ptr[front] + k, m, stride) and ok
     return ok
 
 
 @kernel
-def _reduce_four(f: Fronts, q0: int, k0: int, begin: int, m: int, stride: int) -> bool:
+def _reduce_four(
+    u: FloatArray, v: FloatArray, sign: FloatArray, q0: int, k0: int, begin: int, m: int, stride: int
+) -> bool:
     """Factor the 4 x 4 pivot block of four rows in registers and reduce the rest of the rows by it in one pass."""
     ok = True
-    u, v = f.panel, f.divided
-    s0, s1, s2, s3 = f.sign[begin], f.sign[begin + 1], f.sign[begin + 2], f.sign[begin + 3]
+    s0, s1, s2, s3 = sign[begin], sign[begin + 1], sign[begin + 2], sign[begin + 3]
     q1, q2, q3 = q0 + stride, q0 + 2 * stride, q0 + 3 * stride
     d0, a01, a02, a03 = u[q0 + k0], u[q0 + k0 + 1], u[q0 + k0 + 2], u[q0 + k0 + 3]
     if not s0 * d0 > 0.0:
@@ -119,18 +121,7 @@ def _reduce_four(f: Fronts, q0: int, k0: int, begin: int, m: int, stride: int) -
     u[q0 + k0], u[q1 + k0 + 1], u[q2 + k0 + 2], u[q3 + k0 + 3] = i0, i1, i2, i3
     u[q1 + k0 + 2], u[q1 + k0 + 3], u[q2 + k0 + 3] = a12, a13, a23
     k1 = k0 + 4
-    n = m - k1
-    w0, w1, w2, w3 = u[q0 + k1 : q0 + m], u[q1 + k1 : q1 + m], u[q2 + k1 : q2 + m], u[q3 + k1 : q3 + m]
-    at = k0 * stride + k1
-    v0, v1 = v[at : at + n], v[at + stride : at + stride + n]
-    v2, v3 = v[at + 2 * stride : at + 2 * stride + n], v[at + 3 * stride : at + 3 * stride + n]
-    for j in range(n):
-        x0 = w0[j]
-        x1 = w1[j] - b01 * x0
-        x2 = w2[j] - b02 * x0 - b12 * x1
-        x3 = w3[j] - b03 * x0 - b13 * x1 - b23 * x2
-        w1[j], w2[j], w3[j] = x1, x2, x3
-        v0[j], v1[j], v2[j], v3[j] = i0 * x0, i1 * x1, i2 * x2, i3 * x3
+    reduce_rows(u, q0 + k1, v, k0 * stride + k1, stride, m - k1, (b01, b02, b12, b03, b13, b23), (i0, i1, i2, i3))
     return ok
 
 

@@ -115,18 +115,20 @@ class Newton:
         y, lam = step.start.copy(), multipliers.copy()
         o = self.options
         iterations, converged, error, gap, residual = _solve(
-            self._arrays, step, first, o.strain_gap, o.force, o.force_floor, o.max_iterations, y, lam
+            self._arrays, *step, first, o.strain_gap, o.force, o.force_floor, o.max_iterations, y, lam
         )
         return Outcome(y, lam, self._work.residual.copy(), iterations, converged, error, gap, residual)
 
 
 @kernel
 def _solve(
-    arrays: Unboxed, step: StepProblem, first: bool, tol_gap: float, tol_force: float, force_floor: float,
-    max_iterations: int, y: FloatArray, lam: FloatArray,
+    arrays: Unboxed, mass_factor: float, bending_factor: float, load: FloatArray, start: FloatArray, held: BoolArray,
+    first: bool, tol_gap: float, tol_force: float, force_floor: float, max_iterations: int, y: FloatArray,
+    lam: FloatArray,
 ) -> tuple[int, bool, float, float, float]:  # fmt: skip
-    """`_newton`, as Python calls it."""
+    """`_newton`, as Python calls it: with the parts of the step, whose names would cost more to hand over."""
     cloth, f, work = arrays.content
+    step = StepProblem(mass_factor, bending_factor, load, start, held)
     result: tuple[int, bool, float, float, float] = _newton(
         cloth, step, f, work, first, tol_gap, tol_force, force_floor, max_iterations, y, lam
     )
@@ -309,8 +311,8 @@ def _residual(cloth: Cloth, step: StepProblem, work: Workspace, lam: FloatArray)
         if not step.held[i]:
             m = cloth.density * cloth.area[i]
             total += m
-            for d in range(3):
-                ra += work.residual[i, d] ** 2 / m
-                am += work.force[i, d] ** 2 / m
+            r, f = work.residual[i], work.force[i]
+            ra += (r[0] ** 2 + r[1] ** 2 + r[2] ** 2) / m
+            am += (f[0] ** 2 + f[1] ** 2 + f[2] ** 2) / m
     total = max(total, 1e-300)
     return np.sqrt(ra / total), np.sqrt(am / total)

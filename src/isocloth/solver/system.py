@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.compiled import kernel
+from isocloth.compiled import inlined, kernel
 from isocloth.problem import Problem
 from isocloth.solver.fronts import Fronts, SparseCholesky
 from isocloth.terms.rows import RowArrays, Rows
@@ -34,7 +34,7 @@ class Assembly(NamedTuple):
     kept: IntArray  # (r, 2): index of the row's multiplier among the scalars, or -1; place of its diagonal entry
     links: IntArray  # per slot of a kept row: place of J's first entry and distance to the next; 0 where there is none
     nodes: IntArray  # (n, 2): place and stride of the diagonal block of every node
-    bends: IntArray  # (q, 4): nodes of the blocks of K, first eliminated first; place and stride
+    bends: IntArray  # (q, 2): place and stride of the blocks of K
     bend_value: FloatArray
 
 
@@ -118,7 +118,7 @@ class NewtonSystem:
             kept=_columns(np.where(self._number >= 0, 2 * n + self._number, -1), kept_place),
             links=links,
             nodes=_columns(*places(np.arange(n), np.arange(n))),
-            bends=_columns(bend_first, bend_second, *places(bend_first, bend_second)),
+            bends=_columns(*places(bend_first, bend_second)),
             bend_value=k.data[upper].astype(np.float64),
         )
 
@@ -158,57 +158,57 @@ def assemble(
     s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, area: FloatArray,
     mass_factor: float, bending_factor: float, held: BoolArray, exact: bool,
 ) -> None:  # fmt: skip
-    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes become identity.
+    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes weigh infinitely.
 
-    `exact` takes lambda T itself in place of its bound |lambda| S: the true second derivative, which need not be
-    quasi-definite.
+    An infinite pivot has the inverse 0: the factorisation gives held nodes no displacement and lets nothing pass
+    through them, and no pair has to be asked whether it is held. `exact` takes lambda T itself in place of its bound
+    |lambda| S: the true second derivative, which need not be quasi-definite.
     """
     panel = f.panel
     panel[:] = 0.0
     for k in range(len(multiplier)):
         lam = multiplier[k]
-        kept = s.kept[k, 0] >= 0
-        w = 0.0 if kept else s.weight[k]
-        base = rows.ptr[k]
+        tension = 2.0 * lam if exact else 2.0 * abs(lam)
+        which = 2 if exact else 0 if lam > 0.0 else 1
+        begin, end = rows.ptr[k], rows.ptr[k + 1]
+        gradient = jacobian[begin:end]
+        if s.kept[k, 0] < 0:
+            w = s.weight[k]
+            for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
+                a, b, at, stride = s.pairs[q, 0], s.pairs[q, 1], s.pairs[q, 2], s.pairs[q, 3]
+                geometric = tension * s.stiffness[q, which]
+                a0, a1, a2 = w * gradient[a, 0], w * gradient[a, 1], w * gradient[a, 2]
+                b0, b1, b2 = gradient[b, 0], gradient[b, 1], gradient[b, 2]
+                panel[at] += a0 * b0 + geometric
+                panel[at + 1] += a0 * b1
+                panel[at + 2] += a0 * b2
+                at += stride
+                panel[at] += a1 * b0
+                panel[at + 1] += a1 * b1 + geometric
+                panel[at + 2] += a1 * b2
+                at += stride
+                panel[at] += a2 * b0
+                panel[at + 1] += a2 * b1
+                panel[at + 2] += a2 * b2 + geometric
+            continue
         for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
-            a, b = base + s.pairs[q, 0], base + s.pairs[q, 1]
-            if held[rows.nodes[a]] or held[rows.nodes[b]]:
-                continue
-            bound = lam * s.stiffness[q, 0] if lam > 0.0 else -lam * s.stiffness[q, 1]
-            geometric = 2.0 * (lam * s.stiffness[q, 2] if exact else bound)
-            at, stride = s.pairs[q, 2], s.pairs[q, 3]
-            if kept:
-                panel[at] += geometric
-                panel[at + stride + 1] += geometric
-                panel[at + 2 * stride + 2] += geometric
-            else:
-                b0, b1, b2 = jacobian[b, 0], jacobian[b, 1], jacobian[b, 2]
-                for d in range(3):
-                    v = w * jacobian[a, d]
-                    panel[at] += v * b0
-                    panel[at + 1] += v * b1
-                    panel[at + 2] += v * b2
-                    panel[at + d] += geometric
-                    at += stride
-        if kept:
-            panel[s.kept[k, 1]] -= 1.0 / s.weight[k]
-            for a in range(base, rows.ptr[k + 1]):
-                step = s.links[a, 1]
-                if step > 0 and not held[rows.nodes[a]]:
-                    at = s.links[a, 0]
-                    panel[at] += jacobian[a, 0]
-                    panel[at + step] += jacobian[a, 1]
-                    panel[at + 2 * step] += jacobian[a, 2]
+            _add_diagonal(panel, s.pairs[q, 2], s.pairs[q, 3], tension * s.stiffness[q, which])
+        panel[s.kept[k, 1]] -= 1.0 / s.weight[k]
+        for a in range(end - begin):
+            at, step = s.links[begin + a, 0], s.links[begin + a, 1]
+            if step > 0:
+                panel[at] += gradient[a, 0]
+                panel[at + step] += gradient[a, 1]
+                panel[at + 2 * step] += gradient[a, 2]
     for i in range(len(area)):
-        at, stride = s.nodes[i, 0], s.nodes[i, 1]
-        value = 1.0 if held[i] else mass_factor * area[i]
-        panel[at] += value
-        panel[at + stride + 1] += value
-        panel[at + 2 * stride + 2] += value
+        _add_diagonal(panel, s.nodes[i, 0], s.nodes[i, 1], np.inf if held[i] else mass_factor * area[i])
     for q in range(len(s.bend_value)):
-        if not held[s.bends[q, 0]] and not held[s.bends[q, 1]]:
-            at, stride = s.bends[q, 2], s.bends[q, 3]
-            value = bending_factor * s.bend_value[q]
-            panel[at] += value
-            panel[at + stride + 1] += value
-            panel[at + 2 * stride + 2] += value
+        _add_diagonal(panel, s.bends[q, 0], s.bends[q, 1], bending_factor * s.bend_value[q])
+
+
+@inlined
+def _add_diagonal(panel: FloatArray, at: int, stride: int, value: float) -> None:
+    """Add a multiple of the identity to a block of 3 x 3."""
+    panel[at] += value
+    panel[at + stride + 1] += value
+    panel[at + 2 * stride + 2] += value

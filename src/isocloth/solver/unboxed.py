@@ -26,6 +26,8 @@ class Unboxed(structref.StructRefProxy):
     """
 
     content: Any
+    #: what Numba asks every argument for; its own property answers the same by way of the interpreter
+    _numba_type_ = structref.StructRefProxy._type  # type: ignore[attr-defined]
 
 
 structref.define_constructor(Unboxed, _UnboxedType, ["content"])

@@ -116,27 +116,29 @@ def evaluate(rows: RowArrays, y: FloatArray, values: FloatArray, jacobian: Float
     Positions are taken relative to the row's first node: rows do not see translations, and far from the origin the
     squares would cost digits.
     """
+    near = np.empty((0, 3))  # a row's nodes, gathered once: each is read as often as the row has nodes
     for k in range(len(rows.ptr) - 1):
-        first = rows.ptr[k]
-        m = rows.ptr[k + 1] - first
-        o = rows.nodes[first]
+        first, m = rows.ptr[k], rows.ptr[k + 1] - rows.ptr[k]
+        if m > len(near):
+            near = np.empty((m, 3))
+        nodes, gradient = rows.nodes[first : first + m], jacobian[first : first + m]
+        o = nodes[0]
         ox, oy, oz = y[o, 0], y[o, 1], y[o, 2]
+        for a in range(m):
+            p = nodes[a]
+            near[a, 0], near[a, 1], near[a, 2] = y[p, 0] - ox, y[p, 1] - oy, y[p, 2] - oz
         total = 0.0
         at = rows.square[k]
         for a in range(m):
             gx = gy = gz = 0.0
+            line = rows.T[at : at + m]
             for b in range(1, m):
-                t = rows.T[at + b]
-                q = rows.nodes[first + b]
-                gx += t * (y[q, 0] - ox)
-                gy += t * (y[q, 1] - oy)
-                gz += t * (y[q, 2] - oz)
+                gx += line[b] * near[b, 0]
+                gy += line[b] * near[b, 1]
+                gz += line[b] * near[b, 2]
             at += m
-            p = rows.nodes[first + a]
-            total += gx * (y[p, 0] - ox) + gy * (y[p, 1] - oy) + gz * (y[p, 2] - oz)
-            jacobian[first + a, 0] = 2.0 * gx
-            jacobian[first + a, 1] = 2.0 * gy
-            jacobian[first + a, 2] = 2.0 * gz
+            total += gx * near[a, 0] + gy * near[a, 1] + gz * near[a, 2]
+            gradient[a, 0], gradient[a, 1], gradient[a, 2] = 2.0 * gx, 2.0 * gy, 2.0 * gz
         values[k] = total - rows.rest[k]
 
 
