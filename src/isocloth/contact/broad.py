@@ -303,10 +303,10 @@ def _far_apart(surface: Surface, x0: FloatArray, x1: FloatArray, margin: float) 
     reach = margin + SLACK
     for body in range(1, len(surface.reach)):
         reach = max(reach, surface.reach[body] + margin + SLACK)
+    apart = False
     for c in range(3):
-        if low[0, c] > high[1, c] + reach or low[1, c] > high[0, c] + reach:
-            return True
-    return False
+        apart = apart or low[0, c] > high[1, c] + reach or low[1, c] > high[0, c] + reach
+    return apart
 
 
 @kernel
@@ -320,6 +320,4 @@ def candidates(surface: Surface, x0: FloatArray, x1: FloatArray, margin: float, 
     drift = mean_displacement(surface.body, x0, x1)
     if not layers and _far_apart(surface, x0, x1, margin):
         return Pairs(np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))
-    return Pairs(
-        _node_face(surface, x0, x1, drift, margin, layers), _edge_edge(surface, x0, x1, drift, margin, layers)
-    )
+    return Pairs(_node_face(surface, x0, x1, drift, margin, layers), _edge_edge(surface, x0, x1, drift, margin, layers))

@@ -333,13 +333,23 @@ class Simulation:
             far = prescribe(start, grasp.nodes, target, state.positions, self._diameter)
             if far >= 0:
                 self._refuse(grasp, int(far), target)
-        if self._around is not None and self._contact is not None:
-            return self._advance_among(self._around, self._contact, scheme, start, timestep, depth, parts, before)
+        encounter: Encounter | None = None
+        if self._around is not None:
+            encounter = Encounter(self._around, state.positions, self._held, state.time, state.time + timestep)
+            if len(state.touch.key):
+                return self._advance_among(encounter, scheme, start, timestep, depth, parts, before)
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
         with announce_compilation() if first else nullcontext():
             step, base = step_problem(self.problem, scheme, past, start, self._held)
             outcome = self.solver.solve(step, state.multipliers, first=first)
+        if encounter is not None:
+            # nothing touched before: most often nothing does now, and the step is that of a free cloth. The first step
+            # goes both ways, so that all kernels are loaded
+            if first or not (outcome.converged and encounter.clear(outcome.positions)):
+                spent = self._advance_among(encounter, scheme, start, timestep, depth, parts, before)
+                return outcome.iterations + spent
+            encounter.around.record_nothing()
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
             return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
@@ -355,7 +365,7 @@ class Simulation:
             previous_velocities=state.velocities,
             multipliers=outcome.multipliers,
             held=self._held,
-            touching=state.touching,
+            touching=state.touching if encounter is None else np.zeros(len(base), dtype=bool),
             touch=state.touch,
             coupled=state.coupled,
             coupled_at=state.coupled_at,
@@ -367,20 +377,21 @@ class Simulation:
         return outcome.iterations
 
     def _advance_among(
-        self, around: Surroundings, solver: ContactNewton, scheme: Scheme, start: FloatArray, timestep: float,
-        depth: int, parts: list[Outcome], before: State,
+        self, encounter: Encounter, scheme: Scheme, start: FloatArray, timestep: float, depth: int,
+        parts: list[Outcome], before: State,
     ) -> int:  # fmt: skip
-        """`_advance` among obstacles and layers."""
-        state = self._state
+        """`_advance` in contact with obstacles or between layers."""
+        assert self._contact is not None
+        state, solver = self._state, self._contact
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0
         with announce_compilation() if first else nullcontext():
             step, inertia, base, h = contact_step_problem(
                 self.problem, scheme, euler(timestep, 0.0), state.touching, past, start, self._held
             )
-            encounter = Encounter(around, state.positions, self._held, state.time, state.time + timestep)
-            touch = state.touch
-            outcome, contacts, law = solver.solve(step, inertia, state.multipliers, touch, encounter, first=first)
+            if first:
+                encounter.rehearse()
+            outcome, contacts, law = solver.solve(step, inertia, state.multipliers, state.touch, encounter, first=first)
             if outcome.converged and encounter.crossings(outcome.positions):
                 outcome = outcome._replace(converged=False)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
@@ -394,7 +405,7 @@ class Simulation:
         touched[contacts.nodes[pressing][contacts.weights[pressing] != 0.0]] = True
         velocities = (positions - base) / h
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
-        around.record(contacts, law.force)
+        encounter.around.record(contacts, law.force)
         self._state = State(
             positions=positions,
             velocities=velocities,

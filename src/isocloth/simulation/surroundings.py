@@ -68,6 +68,11 @@ class Surroundings:
         for k, obstacle in enumerate(self.obstacles):
             obstacle._record(total[k + 1])
 
+    def record_nothing(self) -> None:
+        """Tell the obstacles that the cloth does not touch them."""
+        for obstacle in self.obstacles:
+            obstacle._record(np.zeros(3))
+
 
 class Encounter:
     """One step among the surroundings: from positions `before` (n, 3) at time `begin` to `end`, s."""
@@ -88,6 +93,20 @@ class Encounter:
         if self.around.has_pairs:
             parts.append(self._pairwise(y, margin))
         return _join([p for p in parts if len(p.gap)])
+
+    def rehearse(self) -> None:
+        """Load, or compile, what the first contact will need: a robot must not wait for it then."""
+        around, x0 = self.around, self.x0
+        nothing = np.zeros((0, 2), dtype=np.int64)
+        if around.has_pairs:
+            pairs = Pairs(nothing, nothing)
+            found = contacts(around.surface, pairs, x0, x0, around.rest, PROXIMITY, 0.0)
+            of_pairs(found, x0, x0, len(self.before), self.held, around._friction, around._number)
+            crossings(around.surface, pairs, x0, x0)
+        if around.solids:
+            y, (corners, share) = self.before, around._nodes
+            gap, normal = np.full(len(y), np.inf), np.zeros((len(y), 3))
+            of_points(gap, normal, corners, share, y, y, self.held, 0.0, 0.0, 0.0, 0, 0)
 
     def clear(self, y: FloatArray) -> bool:
         """Whether nothing touches at y, and nothing was passed through on the straight way there."""

@@ -125,9 +125,7 @@ class ContactNewton:
         while True:
             contacts = encounter.find(y)
             law: Law = carry(contacts.key, touch)
-            judged = Judged(
-                *judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, linearisations == 0)
-            )
+            judged = Judged(*judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, linearisations == 0))
             if linearisations > 0:
                 lawful = judged.friction < (o.friction if linearisations < SLOW else max(o.friction, ENOUGH))
                 balanced = judged.residual < o.force * judged.force + o.force_floor

@@ -103,6 +103,7 @@ class Newton:
             residual=np.zeros((n, 3)), solution=np.zeros(self.system.scalars), linearised=np.zeros(r),
             back_position=np.zeros((n, 3)), back_step=np.zeros((n, 3)), back_multiplier=np.zeros(r),
         )  # fmt: skip
+        self._fronts = self.system.factor.fronts  # without room for contacts, even if the system gets some later
         self._arrays: Unboxed | None = None  # all of these for `_solve`, from the first solve on
 
     def __getstate__(self) -> dict[str, Any]:
@@ -111,7 +112,7 @@ class Newton:
     def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         """Minimise the incremental potential; see `Outcome` for the certificate."""
         if self._arrays is None:
-            self._arrays = unboxed((self._cloth, self.system.factor.fronts, self._work))
+            self._arrays = unboxed((self._cloth, self._fronts, self._work))
         y, lam = step.start.copy(), multipliers.copy()
         o = self.options
         iterations, converged, error, gap, residual = _solve(
