@@ -25,6 +25,8 @@ from isocloth.typing import FloatArray, IntArray
 class Encounter(Protocol):
     """Where a step's contacts come from."""
 
+    pairwise: bool  # whether there are any that couple nodes
+
     def find(self, y: FloatArray) -> ContactSet:
         """Contacts at the iterate y (n, 3)."""
         ...
@@ -40,6 +42,9 @@ THOROUGHNESS = ((1e-1, 3), (1e-1, 3), (1e-2, 4), (1e-3, 12))
 
 #: under the force it bore a contact gives way by at most this part of the accepted penetration
 YIELDING = 0.2
+
+#: room in the factor is kept for at most so many times the pairs that are near
+ROOM = 1.5
 
 #: linearisations after which this distance from Coulomb's law will do
 SLOW, ENOUGH = 3, 1e-2
@@ -115,6 +120,8 @@ class ContactNewton:
     ) -> ContactOutcome:  # fmt: skip
         """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
         o = self.options
+        if first and encounter.pairwise:
+            self.couple(encounter.couplings(step.start), step.start.copy())
         if self._arrays is None:
             self._arrays = self._unboxed()
         y, lam = step.start.copy(), multipliers.copy()
@@ -139,7 +146,7 @@ class ContactNewton:
             longest = 0.0 if first else self.longest
             spent = improve(self._arrays, step, inertia, lam, contacts, law, *thoroughness, longest, y)
             if spent < 0:
-                self.couple(encounter.couplings(y), y.copy())
+                self.couple(self._with_old(encounter.couplings(y)), y.copy())
                 self._arrays = self._unboxed()
                 spent = improve(self._arrays, step, inertia, lam, contacts, law, *thoroughness, longest, y)
                 if spent < 0:
@@ -153,6 +160,15 @@ class ContactNewton:
             int((law.status != OPEN).sum()), float(contacts.gap.min(initial=np.inf)), judged.friction,
         )  # fmt: skip
         return ContactOutcome(outcome, contacts, law)
+
+    def _with_old(self, pairs: IntArray) -> IntArray:
+        """Pairs together with those there was room for, unless these have become too many: layers that slide on each
+        other would otherwise ask for the same room again and again."""
+        both = np.concatenate([pairs, self.coupled])
+        together = np.unique((both[:, 0] << 32) | both[:, 1])
+        if len(together) > ROOM * len(pairs):
+            return pairs
+        return np.stack([together >> 32, together & 0xFFFFFFFF], axis=1)
 
     def _unboxed(self) -> Unboxed:
         newton, factor = self.newton, self.system.factor

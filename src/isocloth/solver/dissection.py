@@ -118,9 +118,16 @@ def _halve(
                     else:
                         touched_left += sizes[i]
                     break
-        if right == 0 or right == total:
+        # what remains of the smaller half once the separator is taken out: a small cut that parts little is no cut
+        left = total - right
+        if touched_right < touched_left:
+            right -= touched_right
+        else:
+            left -= touched_left
+        smaller = min(left, right)
+        if smaller <= 0:
             continue
-        cost = (min(touched_left, touched_right) + 1.0) * (1.0 + 0.7 * abs(2.0 * right - total) / total)
+        cost = (min(touched_left, touched_right) + 1.0) * total / (2.0 * smaller)
         if cost < least:
             least = cost
             chosen = level

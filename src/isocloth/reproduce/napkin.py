@@ -1,0 +1,118 @@
+"""A napkin folded in half, then in quarters, then lifted and dropped: layers stay apart and come to rest."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from isocloth import meshes
+from isocloth.fabric import Fabric
+from isocloth.meshes import Mesh
+from isocloth.obstacles import Floor
+from isocloth.reproduce.encounters import Film, Watch
+from isocloth.reproduce.intersections import Intersections
+from isocloth.reproduce.result import Result, Say, silent
+from isocloth.simulation import Simulation
+from isocloth.typing import FloatArray, IntArray
+
+TITLE = "a napkin of 1 x 1 m folded in half, in quarters, lifted and dropped: no layer passes another"
+
+SIZE = 1.0  # m
+FABRIC = Fabric(density=0.2, damping=0.4, bending=1e-5, friction=0.3)
+FLOOR = 0.5  # coefficient of friction
+FOLD, PAUSE, LIFT, SETTLE = 2.0, 0.5, 1.0, 2.0  # s
+HEIGHT = 0.3  # m, of the drop
+
+
+def smooth(t: float) -> float:
+    """From 0 to 1 while t does, with no speed at both ends."""
+    t = min(max(t, 0.0), 1.0)
+    return t * t * (3.0 - 2.0 * t)
+
+
+def over(begin: FloatArray, axis: int, sign: float, start: float, landing: float) -> object:
+    """Path of nodes that are at begin (k, 3), m, over half a turn: along -sign axis by the width of what is folded.
+
+    They land at the height `landing`, m, a hundredth short of the edge they are folded on, so that nothing is pulled.
+    """
+    width = 0.99 * SIZE
+
+    def path(t: float) -> FloatArray:
+        share = smooth((t - start) / FOLD)
+        angle = np.pi * share
+        at = begin.copy()
+        at[:, axis] += sign * 0.5 * width * (1.0 - np.cos(angle))
+        at[:, 2] = (1.0 - share) * begin[:, 2] + share * (begin[:, 2] + landing) + 0.5 * width * np.sin(angle)
+        return at
+
+    return path
+
+
+class Stage:
+    """Moves that fold a napkin, one after the other."""
+
+    def __init__(self, sim: Simulation, mesh: Mesh, watch: Watch, film: Film, crossed: Intersections) -> None:
+        self.sim, self.mesh, self.watch, self.film, self.crossed = sim, mesh, watch, film, crossed
+        self.slowest_phase = 0.0
+
+    def wait(self, duration: float) -> None:
+        """Let time pass, looking at frames."""
+
+        def look(sim: Simulation) -> None:
+            self.film.look(sim)
+            self.crossed.look(sim)
+
+        self.watch.run(self.sim, duration, look)
+
+    def nodes(self, *places: tuple[float, float]) -> IntArray:
+        """Nodes nearest to places of the flat napkin."""
+        return np.array([self.mesh.nearest([x, y, 0.0]) for x, y in places])
+
+    def fold(self, nodes: IntArray, axis: int, sign: float, landing: float) -> None:
+        """Carry nodes over, lay them down and let go."""
+        begin = self.sim.positions[nodes].copy()
+        grasp = self.sim.grasp(nodes, over(begin, axis, sign, self.sim.time, landing))
+        self.wait(FOLD)
+        grasp.release()
+        self.wait(PAUSE)
+
+    def drop(self, nodes: IntArray) -> None:
+        """Lift by nodes, let go, and wait until it should be at rest."""
+        begin, start = self.sim.positions[nodes].copy(), self.sim.time
+
+        def path(t: float) -> FloatArray:
+            return begin + smooth((t - start) / LIFT) * np.array([0.0, 0.0, HEIGHT])
+
+        grasp = self.sim.grasp(nodes, path)
+        self.wait(LIFT)
+        grasp.release()
+        self.wait(SETTLE)
+
+
+def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
+    """Intersections in frames by an independent library, distances between layers, isometry, rest, q."""
+    result = Result("napkin", TITLE)
+    for n in (10,) if quick else (20, 40):
+        name = f"{n} x {n}"
+        say(name)
+        flat = meshes.rectangle(SIZE, SIZE, shape=(n, n))
+        t = FABRIC.thickness
+        start = flat.with_vertices(flat.vertices + np.array([0.0, 0.0, t / 2]))
+        sim = Simulation(start, FABRIC, rest=flat, obstacles=[Floor(friction=FLOOR)], self_collision=True)
+        watch, film, crossed = Watch(), Film(sim, 0.25), Intersections(sim, 0.05)
+        stage = Stage(sim, flat, watch, film, crossed)
+        stage.fold(stage.nodes((SIZE, 0.0), (SIZE, SIZE)), 0, -1.0, 2 * t)
+        say(f"{name}: in half")
+        stage.fold(stage.nodes((0.0, SIZE), (0.5 * SIZE, SIZE), (SIZE, SIZE)), 1, -1.0, 4 * t)
+        say(f"{name}: in quarters")
+        stage.drop(stage.nodes((0.25 * SIZE, 0.25 * SIZE), (0.75 * SIZE, 0.25 * SIZE)))
+        crossed.tell(result, name)
+        speed = float(np.linalg.norm(sim.velocities, axis=1).max())
+        result.below(f"{name}: fastest node at the end, mm/s", 1e3 * speed, 1.0, ".1e")
+        extent = np.ptp(sim.positions, axis=0)
+        result.info(f"{name}: extent at the end, x, m", float(extent[0]), ".3f")
+        result.info(f"{name}: extent at the end, y, m", float(extent[1]), ".3f")
+        watch.tell(result, name)
+        film.save(out, f"napkin-{n}", f"napkin, {name}")
+    return result
