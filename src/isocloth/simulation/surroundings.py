@@ -139,7 +139,7 @@ class Encounter:
         free = (mine & ~self.held[nodes]).any(axis=1)
         whole_set = ContactSet(
             nodes, weights, found.normal, found.gap, slip, around._friction[found.body], found.key,
-            around._number[found.body],
+            around._number[found.body], np.zeros(len(nodes)),
         )  # fmt: skip
         return whole_set if free.all() else _select(whole_set, free)
 
@@ -174,7 +174,7 @@ class Encounter:
         count = len(gap)
         return ContactSet(
             nodes, weights, normal, gap, slip, np.full(count, solid.friction), key,
-            np.full(count, k + 1, dtype=np.int64),
+            np.full(count, k + 1, dtype=np.int64), np.zeros(count),
         )  # fmt: skip
 
 
@@ -218,7 +218,7 @@ def _select(c: ContactSet, chosen: BoolArray) -> ContactSet:
 
 NOTHING = ContactSet(
     np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0),
-    np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64),
+    np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0),
 )  # fmt: skip
 
 

@@ -143,7 +143,7 @@ class ContactNewton:
         error = float(np.abs(work.values[cloth.enforced]).max(initial=0.0))
         outcome = Outcome(
             y, lam, work.residual.copy(), iterations, converged, error, gap, ra, int((law.status != OPEN).sum()),
-            float(contacts.gap.min(initial=np.inf)), relative,
+            float(contacts.gap[contacts.press == 0.0].min(initial=np.inf)), relative,
         )  # fmt: skip
         return ContactOutcome(outcome, contacts, law)
 
