@@ -11,6 +11,8 @@ from isocloth.contact import Feature, Pairs, Surface, build_surface, candidates,
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
+from isocloth.simulation.gripper import Gripper
+from isocloth.simulation.jaws import Jaws
 from isocloth.solver.coulomb import ContactSet
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -60,19 +62,23 @@ class Surroundings:
             return positions
         return np.concatenate([positions, *[o.vertices(time) for _, o in self.features]])
 
-    def record(self, c: ContactSet, force: FloatArray) -> None:
-        """Tell the obstacles with what force the cloth presses on them."""
-        total = np.zeros((len(self.obstacles) + 1, 3))
+    def record(self, c: ContactSet, force: FloatArray, grippers: Sequence[Gripper] = ()) -> None:
+        """Tell the obstacles, and the grippers after them, with what force the cloth acts on them."""
+        bodies = (*self.obstacles, *grippers)
+        total = np.zeros((len(bodies) + 1, 3))
         np.add.at(total, c.body, -c.weights.sum(axis=1)[:, None] * force)
-        for k, obstacle in enumerate(self.obstacles):
-            obstacle._record(total[k + 1])
+        for k, body in enumerate(bodies):
+            body._record(total[k + 1])
 
 
 class Encounter:
-    """One step among the surroundings: from positions `before` (n, 3) at time `begin` to `end`, s."""
+    """One step among the surroundings, between jaws or not: from positions `before` (n, 3) at `begin` to `end`, s."""
 
-    def __init__(self, around: Surroundings, before: FloatArray, held: BoolArray, begin: float, end: float) -> None:
-        self.around, self.before, self.held = around, before, held
+    def __init__(
+        self, around: Surroundings, before: FloatArray, held: BoolArray, begin: float, end: float,
+        jaws: Sequence[Jaws] = (),
+    ) -> None:  # fmt: skip
+        self.around, self.before, self.held, self.jaws = around, before, held, jaws
         self.begin, self.end = begin, end
         self.x0 = around.vertices(before, begin)
         self.margin = max(around.fabric.thickness, 0.1 * around.spacing)
@@ -84,6 +90,7 @@ class Encounter:
         parts = [self._with_solid(k, o, y) for k, o in self.around.solids]
         if self.around.has_pairs:
             parts.append(self._pairwise(y, 0.2 * self.around.fabric.thickness))
+        parts += [jaws.contacts(y) for jaws in self.jaws]
         return _join([p for p in parts if len(p.gap)])
 
     def couplings(self, y: FloatArray) -> IntArray:
