@@ -181,6 +181,25 @@ def test_that_move_to_sends_a_gripper_and_turns_it():
     assert gripper.pose[:3] == pytest.approx(quarter)
 
 
+def test_that_a_gripper_that_jerks_arrives_and_a_restored_state_repeats_it():
+    # few iterations allowed, so that the step is cut
+    sim, gripper = pinched(50.0, cloth={"solver_options": ic.NewtonOptions(max_iterations=3)})
+    advance(sim, 0.1)
+    saved = sim.state.copy()
+    c, s = np.cos(0.3), np.sin(0.3)
+    turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
+    ends = []
+    for _ in range(2):
+        sim.state = saved
+        gripper.move_to(shifted(0.0, 0.0, 0.03), turn)
+        report = sim.step()
+        ends.append(sim.positions.copy())
+        assert np.array_equal(gripper.pose, np.vstack([turn, shifted(0.0, 0.0, 0.03)]))
+    assert report.substeps > 1
+    assert np.isfinite(ends[0]).all()
+    assert np.array_equal(*ends)
+
+
 def test_that_a_pinched_node_cannot_leave_along_the_normal_however_weak_the_friction():
     sim = hanging(gravity=0.0)
     gripper = sim.pinch(CENTRE, JAWS, normal=[0, 1, 0], force=1.0, friction=0.0)

@@ -195,7 +195,8 @@ def sent(grippers: Sequence[Gripper], before: FloatArray, time: float, share: fl
     poses = before.copy()
     for k, gripper in enumerate(grippers):
         pose = gripper.pose_at(time)
-        poses[k] = pose if share >= 1.0 or gripper.follows else _between(before[k], pose, share)
+        arrived = share > 1.0 - 1e-9 or gripper.follows  # parts of a step add up to it but for rounding
+        poses[k] = pose if arrived else _between(before[k], pose, share)
         jump = float(np.linalg.norm(poses[k, 3] - before[k, 3]))
         if jump > limit:
             raise ValueError(

@@ -380,7 +380,8 @@ class Simulation:
         for grasp in self._grasps:
             grasp._reactions = parts[-1].reactions
         worst = parts[0] if len(parts) == 1 else worst_of(parts)
-        problem = diagnose(self.problem, self._state.positions, self._held, worst.isometry_error)
+        held = self._held | np.isfinite(before.pinched[:, 0]) if self._grippers else self._held
+        problem = diagnose(self.problem, self._state.positions, held, worst.isometry_error)
         if not problem and not worst.converged:
             problem = unsolved(worst.strain_gap, worst.force_residual)
         return Report(
