@@ -19,7 +19,7 @@ from isocloth.obstacles import (
     Stick,
     TriangleMesh,
 )
-from isocloth.simulation import ConvergenceWarning, Grasp, Report, Simulation, State
+from isocloth.simulation import ConvergenceWarning, Grasp, Gripper, Report, Simulation, State
 from isocloth.solver import TIGHT, NewtonOptions, ProjectionOptions
 from isocloth.trajectory import Trajectory
 
@@ -27,9 +27,9 @@ __version__ = "0.1.0"
 
 __all__ = [
     "TIGHT", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError", "Floor",
-    "Grasp", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions",
-    "Report", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "fabrics",
-    "measure", "meshes",
+    "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
+    "ProjectionOptions", "Report", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh",
+    "fabrics", "measure", "meshes",
 ]  # fmt: skip
 
 

@@ -22,7 +22,7 @@ KEYS = sorted(
     | {key for keys in KINDS.values() for key in keys}
     | {"kind", "friction", "velocity", "spin"}
     | {"shape", "position", "rotation", "noise", "seed", "name", "density", "bending", "duration", "timestep", "every"}
-    | {"gravity", "solver", "nodes", "at", "where", "motion", "release", "radius"}
+    | {"gravity", "solver", "nodes", "at", "where", "motion", "release", "radius", "force"}
 )  # fmt: skip
 WORDS = sorted({*SHAPES, *FIELDS, *KINDS, "corners", "corner 0", "boundary loop 3", "newton", "x"})
 
@@ -53,7 +53,8 @@ def outcome(data: Any) -> Scene | SceneError:
 @settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(
-        st.sampled_from(["cloth", "fabric", "simulation", "grasp", "obstacle", "title"]) | keys, values | tables
+        st.sampled_from(["cloth", "fabric", "simulation", "grasp", "pinch", "obstacle", "title"]) | keys,
+        values | tables,
     )
 )
 def test_that_any_file_is_read_or_refused(data: dict[str, Any]) -> None:

@@ -6,16 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isocloth.solver.contact_newton import empty_law
-from isocloth.solver.coulomb import OPEN, SLIDE, STICK, ContactSet, misfit, prepare, respond
+from isocloth.solver.coulomb import OPEN, SLIDE, STICK, ContactSet, distance, misfit, prepare, respond
 
 
-def one_contact(seed, *, gap=-1e-3, threshold=1.0):
+def one_contact(seed, *, gap=-1e-3, threshold=1.0, press=0.0):
     rng = np.random.default_rng(seed)
     normal = rng.normal(size=3)
     normal /= np.linalg.norm(normal)
     contact = ContactSet(
         np.array([[0, 0, 0, 0]]), np.array([[1.0, 0.0, 0.0, 0.0]]), normal[None], np.array([gap]),
-        1e-3 * rng.normal(size=(1, 3)), np.array([0.5]), np.array([1]), np.array([1]),
+        1e-3 * rng.normal(size=(1, 3)), np.array([0.5]), np.array([1]), np.array([1]), np.array([press]),
     )  # fmt: skip
     law = empty_law(1)
     law.stiffness[:], law.scale[:], law.threshold[:] = 1e3, 1.0, threshold
@@ -31,9 +31,9 @@ def force_of(contact, law, u):
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(-1e-3, 1e-3))
-def test_that_the_stiffness_is_minus_the_derivative_of_the_force(seed, threshold, gap):
-    contact, law = one_contact(seed, gap=gap, threshold=threshold)
+@given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(-1e-3, 1e-3), st.sampled_from([0.0, 3.0]))
+def test_that_the_stiffness_is_minus_the_derivative_of_the_force(seed, threshold, gap, press):
+    contact, law = one_contact(seed, gap=gap, threshold=threshold, press=press)
     u = 1e-3 * np.random.default_rng(seed + 1).normal(size=3)
     _, matrix, status = force_of(contact, law, u)
     eps = 1e-9
@@ -108,3 +108,64 @@ def test_that_the_threshold_of_a_wedging_contact_settles():
         law.force[0] = (3.0 - 1.5 * law.threshold[0]) / 0.5 * normal
         prepare(contact, np.array([1.0]), np.array([False]), 1e-3, False, law)
     assert law.threshold[0] == pytest.approx(1.2)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(-1e-3, 1e-3))
+def test_that_jaws_hold_both_ways_and_yield_along_their_surface_at_the_threshold(seed, threshold, gap):
+    contact, law = one_contact(seed, gap=gap, threshold=threshold, press=3.0)
+    law.anchor[:] = 0.0
+    normal = contact.normal[0]
+    for by_force in (False, True):
+        force, matrix = np.empty(3), np.empty((3, 3))
+        status = respond(contact, law, 0, 0.0, 0.0, 0.0, by_force, force, matrix)
+        assert status != OPEN
+        assert force @ normal == pytest.approx(-1e3 * gap)
+        tangential = force - (force @ normal) * normal
+        slip = contact.slip[0] - (contact.slip[0] @ normal) * normal
+        expected = min(threshold, 1e3 * np.linalg.norm(slip))
+        assert tangential == pytest.approx(-expected * slip / np.linalg.norm(slip), abs=1e-9)
+
+
+def test_that_the_threshold_of_jaws_is_twice_mu_times_their_force_whatever_pulls():
+    contact, law = one_contact(5, press=3.0)
+    for begin, pull in ((True, 0.0), (False, -30.0), (False, 40.0)):
+        law.force[0] = pull * contact.normal[0]
+        prepare(contact, np.array([1.0]), np.array([False]), 1e-3, begin, law)
+        assert law.threshold[0] == pytest.approx(2 * 0.5 * 3.0)
+    assert law.stiffness[0] == pytest.approx(40.0 / 1e-3)
+
+
+def test_that_jaws_carry_the_pull_of_the_step_before():
+    contact, law = one_contact(5, press=3.0)
+    normal = contact.normal[0]
+    tangent = np.cross(normal, [0.0, 0.0, 1.0])
+    law.force[0] = -2.0 * normal + tangent
+    prepare(contact, np.array([1.0]), np.array([False]), 1e-3, True, law)
+    assert law.anchor[0] == pytest.approx(tangent)
+
+
+def test_that_misfit_between_jaws_is_that_from_their_own_law():
+    contact, law = one_contact(3, gap=2e-5, threshold=3.0, press=3.0)
+    law.anchor[:] = 0.0
+    normal = contact.normal[0]
+    slip = contact.slip[0] - (contact.slip[0] @ normal) * normal
+    law.stiffness[:] = 10.0 / np.linalg.norm(slip)  # slides
+    law.force[0] = -2.0 * normal - 3.0 * slip / np.linalg.norm(slip)
+    assert misfit(contact, law) == pytest.approx((2e-5, 0.0, np.hypot(2.0, 3.0)), abs=1e-12)
+    law.force[0] = -2.0 * normal
+    assert misfit(contact, law)[1] == pytest.approx(3.0)
+    law.stiffness[:] = 1.0 / np.linalg.norm(slip)  # sticks
+    assert misfit(contact, law)[1] == pytest.approx(1.0)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(-1e-3, 1e-3), st.sampled_from([0.0, 3.0]))
+def test_that_the_distance_from_the_law_vanishes_where_a_sliding_force_meets_it(seed, threshold, gap, press):
+    contact, law = one_contact(seed, gap=gap, threshold=threshold, press=press)
+    law.anchor[:] = 0.0
+    force, _, status = force_of(contact, law, np.zeros(3))
+    if status != STICK:
+        assert distance(contact, law, 0, np.zeros(3), force) == pytest.approx(0.0, abs=1e-9)
+        wrong = force + contact.normal[0]
+        assert distance(contact, law, 0, np.zeros(3), wrong) == pytest.approx(1.0)

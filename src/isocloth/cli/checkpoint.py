@@ -97,7 +97,7 @@ def fingerprint(scene: Scene) -> str:
     for kept, plan in zip(data["obstacles"], scene.obstacles, strict=True):
         if plan.file is not None:
             kept["file"] = hashlib.sha256(plan.file.read_bytes()).hexdigest()
-    moving = [plan.motion for plan in scene.grasps] + [plan.motion for plan in scene.obstacles]
+    moving = [plan.motion for plans in (scene.grasps, scene.pinches, scene.obstacles) for plan in plans]
     motions = [type(motion).__name__ for motion in moving]
     text = json.dumps([data, motions], sort_keys=True, default=lambda value: np.asarray(value).tolist())
     return hashlib.sha256(text.encode()).hexdigest()

@@ -17,8 +17,10 @@ from isocloth.cli.summary import certificate
 from isocloth.meshes import Mesh
 from isocloth.meshes.files import EXTENSIONS
 from isocloth.scenes import build, cloth_mesh, find_scene, load_scene, shipped_scenes
+from isocloth.scenes.model import GraspPlan, PinchPlan
 from isocloth.scenes.motions import Hold
 from isocloth.trajectory import SUFFIXES, Trajectory
+from isocloth.typing import IntArray
 
 
 def info(options: argparse.Namespace) -> int:
@@ -88,6 +90,12 @@ def _mesh_rows(mesh: Mesh) -> list[tuple[str, str]]:
     ]
 
 
+def _held(plan: GraspPlan | PinchPlan, nodes: IntArray) -> str:
+    until = "" if plan.release is None else f", released at {plan.release:g} s"
+    some = ", ".join(map(str, nodes[:8])) + (", ..." if len(nodes) > 8 else "")
+    return f"{type(plan.motion).__name__.lower()} of nodes {some}{until}"
+
+
 def _scene(file: Path) -> str:
     scene = load_scene(file)
     mesh, sim, settings = cloth_mesh(scene), build(scene), scene.settings
@@ -99,9 +107,10 @@ def _scene(file: Path) -> str:
         ("method", f"{settings.integrator}, {settings.solver}"),
     ]
     for i, (plan, grasp) in enumerate(zip(scene.grasps, sim.grasps, strict=True)):
-        until = "" if plan.release is None else f", released at {plan.release:g} s"
-        held = ", ".join(map(str, grasp.nodes[:8])) + (", ..." if len(grasp.nodes) > 8 else "")
-        rows.append((f"grasp[{i}]", f"{type(plan.motion).__name__.lower()} of nodes {held}{until}"))
+        rows.append((f"grasp[{i}]", _held(plan, grasp.nodes)))
+    for i, (pinch, gripper) in enumerate(zip(scene.pinches, sim.grippers, strict=True)):
+        strength = 2.0 * pinch.friction * pinch.force
+        rows.append((f"pinch[{i}]", f"{_held(pinch, gripper.nodes)}; its friction bears {strength:.3g} N"))
     for i, body in enumerate(scene.obstacles):
         how = "" if isinstance(body.motion, Hold) else f", {type(body.motion).__name__.lower()}"
         rows.append((f"obstacle[{i}]", f"{body.name or body.kind}, friction {body.friction:g}{how}"))

@@ -23,7 +23,8 @@ from isocloth.reproduce.result import table as as_text  # `table` is a check
 CHECKS = (
     "rigid", "roll", "catenary", "cantilever", "terms", "infeasible", "order", "swing", "projections",
     "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
-    "tilted_plane", "capstan", "table", "cylinder", "turning_sphere", "needles", "tablecloth", "stick_hits",
+    "tilted_plane", "capstan", "table", "pinch", "cylinder", "turning_sphere", "needles", "tablecloth", "stick_hits",
+    "napkin",
 )  # fmt: skip
 
 __all__ = ["CHECKS", "Result", "check", "main"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -17,13 +18,12 @@ class Intersections:
         self.every, self.last = every, sim.time
         self.frames = self.bad = 0
         try:
-            import ipctk
+            self._library: Any = import_module("ipctk")
         except ImportError:
-            self._library: Any = None
+            self._library = None
             return
-        self._library = ipctk
-        triangles = sim.mesh.triangles
-        self._mesh = ipctk.CollisionMesh(np.asarray(sim.positions), ipctk.edges(triangles), triangles)
+        triangles, edges = sim.mesh.triangles, self._library.edges(sim.mesh.triangles)
+        self._mesh = self._library.CollisionMesh(np.asarray(sim.positions), edges, triangles)
 
     def look(self, sim: Simulation) -> None:
         """Look at the frame if it is time for it."""
@@ -36,6 +36,6 @@ class Intersections:
     def tell(self, result: Result, name: str) -> None:
         """The line of a scene."""
         if self._library is None:
-            result.note("ipctk is not installed: intersections were not looked for; pip install ipctk")
+            result.notes.append("ipctk is not installed: intersections were not looked for; pip install ipctk")
             return
         result.below(f"{name}: frames with intersections by ipctk, of {self.frames}", self.bad, 0, ".0f")

@@ -21,7 +21,7 @@ TITLE = "a napkin of 1 x 1 m folded in half, in quarters, lifted and dropped: no
 SIZE = 1.0  # m
 FABRIC = Fabric(density=0.2, damping=0.4, bending=1e-5, friction=0.3)
 FLOOR = 0.5  # coefficient of friction
-FOLD, PAUSE, LIFT, SETTLE = 2.0, 0.5, 1.0, 2.0  # s
+FOLD, PAUSE, LIFT, SETTLE = 2.0, 0.5, 1.0, 4.0  # s
 HEIGHT = 0.3  # m, of the drop
 
 
@@ -54,7 +54,6 @@ class Stage:
 
     def __init__(self, sim: Simulation, mesh: Mesh, watch: Watch, film: Film, crossed: Intersections) -> None:
         self.sim, self.mesh, self.watch, self.film, self.crossed = sim, mesh, watch, film, crossed
-        self.slowest_phase = 0.0
 
     def wait(self, duration: float) -> None:
         """Let time pass, looking at frames."""

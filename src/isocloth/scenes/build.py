@@ -12,7 +12,7 @@ from isocloth import meshes
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
 from isocloth.scenes.build_obstacle import build_obstacle
-from isocloth.scenes.model import Cloth, GraspPlan, Scene
+from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
 from isocloth.scenes.problems import Problems
@@ -35,7 +35,7 @@ FARTHEST_START = 0.05
 
 
 def build(scene: Scene) -> Simulation:
-    """The simulation of a scene, with its grasps in place and their releases planned."""
+    """The simulation of a scene, with its grasps and grippers in place and their releases planned."""
     mesh = cloth_mesh(scene)
     settings = scene.settings
     problems = Problems(scene.source)
@@ -62,6 +62,11 @@ def build(scene: Scene) -> Simulation:
             _hold(sim, plan, mesh)
         except ValueError as error:
             problems.add(f"grasp[{i}]", str(error))
+    for i, pinch in enumerate(scene.pinches):
+        try:
+            _pinch(sim, pinch)
+        except ValueError as error:
+            problems.add(f"pinch[{i}]", str(error))
     problems.raise_if_any()
     return sim
 
@@ -127,6 +132,19 @@ def _hold(sim: ScheduledSimulation, plan: GraspPlan, mesh: Mesh) -> None:
     grasp = sim.grasp(nodes, plan.motion.path(start))
     if plan.release is not None:
         sim.release_at(plan.release, grasp)
+
+
+def _pinch(sim: ScheduledSimulation, plan: PinchPlan) -> None:
+    if isinstance(plan.motion, Follow) and plan.motion.positions.shape[1] != 1:
+        raise ValueError(f"the path has {plan.motion.positions.shape[1]} points per time; give one, the centre")
+    path = plan.motion.path(np.array([plan.centre]))
+    gripper = sim.pinch(
+        plan.centre, plan.size, normal=plan.normal, force=plan.force, friction=plan.friction,
+        path=None if path is None else lambda t: path(t)[0],
+        rotation=Rotation.from_rotvec(plan.rotation, degrees=True).as_matrix(),
+    )  # fmt: skip
+    if plan.release is not None:
+        sim.release_at(plan.release, gripper)
 
 
 def held_nodes(plan: GraspPlan, mesh: Mesh) -> IntArray:

@@ -14,6 +14,7 @@ from isocloth.scenes.read_cloth import read_cloth
 from isocloth.scenes.read_fabric import read_fabric
 from isocloth.scenes.read_grasp import read_grasp
 from isocloth.scenes.read_obstacle import read_obstacle
+from isocloth.scenes.read_pinch import read_pinch
 from isocloth.scenes.read_settings import read_settings
 from isocloth.scenes.table import Table
 
@@ -38,6 +39,10 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
         grasps=tuple(
             read_grasp(Table(entry, f"grasp[{i}]", problems), folder, settings.timestep)
             for i, entry in enumerate(_entries(top, "grasp"))
+        ),
+        pinches=tuple(
+            read_pinch(Table(entry, f"pinch[{i}]", problems), folder, settings.timestep)
+            for i, entry in enumerate(_entries(top, "pinch"))
         ),
         obstacles=tuple(
             read_obstacle(Table(entry, f"obstacle[{i}]", problems), folder, settings.timestep)

@@ -64,6 +64,24 @@ class GraspPlan:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PinchPlan:
+    """A gripper that holds by friction.
+
+    centre, size, rotation: the box between its jaws, the rotation as a rotation vector (axis times angle), degrees.
+    normal: direction in which the jaws press. force: N, of each. motion: of the centre. release: when it opens.
+    """
+
+    centre: Vector
+    size: Vector
+    normal: Vector
+    force: float
+    friction: float
+    rotation: Vector = (0.0, 0.0, 0.0)
+    motion: Motion = field(default_factory=Hold)
+    release: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
 class ObstaclePlan:
     """A body, how rough it is and how it moves.
 
@@ -92,6 +110,7 @@ class Scene:
     settings: Settings
     fabric: Fabric = field(default_factory=Fabric)
     grasps: tuple[GraspPlan, ...] = ()
+    pinches: tuple[PinchPlan, ...] = ()
     obstacles: tuple[ObstaclePlan, ...] = ()
     title: str = ""
     source: Path | None = None

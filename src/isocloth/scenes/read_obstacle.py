@@ -71,10 +71,11 @@ def _size(table: Table, key: str, what: str) -> Any:
         return table.integer(key, 10, least=1)
     if what == "points":
         return _points(table, key)
-    return _vector(table, key, what)
+    return read_vector(table, key, what)
 
 
-def _vector(table: Table, key: str, what: str) -> Vector | None:
+def read_vector(table: Table, key: str, what: str) -> Vector | None:
+    """A required point, direction or size, or None where it is missing or wrong."""
     if not table.has(key):
         table.take(key)
         table.complain(key, f"is missing; give [x, y, z]{'' if what == 'direction' else ' in m'}")

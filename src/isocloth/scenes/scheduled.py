@@ -1,10 +1,10 @@
-"""A simulation that lets its grasps go at planned times."""
+"""A simulation that lets go what it holds at planned times."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from isocloth.simulation import Grasp, Report, Simulation
+from isocloth.simulation import Grasp, Gripper, Report, Simulation
 
 
 class ScheduledSimulation(Simulation):
@@ -15,10 +15,10 @@ class ScheduledSimulation(Simulation):
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._releases: list[tuple[float, Grasp]] = []
+        self._releases: list[tuple[float, Grasp | Gripper]] = []
 
-    def release_at(self, time: float, grasp: Grasp) -> None:
-        """Let a grasp go before the first step that starts at `time` (s), to the nearest step."""
+    def release_at(self, time: float, grasp: Grasp | Gripper) -> None:
+        """Let a grasp or a gripper go before the first step that starts at `time` (s), to the nearest step."""
         self._releases.append((time, grasp))
 
     def step(self) -> Report:

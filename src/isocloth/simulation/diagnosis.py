@@ -31,12 +31,12 @@ def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: fl
         angle = np.degrees(np.abs(values[rows.enforced & ~lengths]).max(initial=0.0))
         return (
             f"the cloth is sheared by up to {angle:.1f} degrees, which the held nodes ask for; give the fabric a shear "
-            "stiffness, or check the paths of the grasps"
+            "stiffness, or check the paths of the grasps and grippers"
         )
     if strain.max() >= -strain.min():
         return (
             f"the cloth is stretched by {100 * worst:.1f} %: the held nodes are further apart than the cloth allows, "
-            "or moved too violently; check the paths of the grasps"
+            "or moved too violently; check the paths of the grasps and grippers"
         )
     return (
         f"the cloth is squeezed in its plane by {100 * worst:.1f} %: the held nodes are pushed together and it has not "

@@ -8,7 +8,7 @@ import numbers
 import sys
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -189,11 +189,23 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
     for grasp in sim.grasps:
         if not state.held[grasp.nodes].any():
             grasp.release()  # as the first part of the run has done
-    missing = np.flatnonzero(state.held & ~np.isin(np.arange(len(state.held)), _held_nodes(sim)))
+    missing = np.flatnonzero(state.held & ~np.isin(np.arange(len(state.held)), _nodes_of(g.nodes for g in sim.grasps)))
     if len(missing):
         raise ValueError(
             f"{path} was saved while node {int(missing[0])} was held, which it is not now; grasp the same nodes as in "
             "the first part of the run before resuming"
+        )
+    between = np.isfinite(state.pinched[:, 0])
+    for gripper in sim.grippers:
+        if len(sim.grippers) > len(state.poses) and not between[gripper.chosen].any():
+            gripper.release()
+    missing = np.flatnonzero(between & ~np.isin(np.arange(len(between)), _nodes_of(g.chosen for g in sim.grippers)))
+    if len(missing) or len(sim.grippers) != len(state.poses):
+        node = (
+            f"node {int(missing[0])} was pinched, which it is not now" if len(missing) else "other grippers were closed"
+        )
+        raise ValueError(
+            f"{path} was saved while {node}; pinch the same nodes as in the first part of the run before resuming"
         )
     sim.state = state
     recorder.times = kept["times"].tolist()
@@ -203,8 +215,8 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
     return int(kept["done"])
 
 
-def _held_nodes(sim: Simulation) -> IntArray:
-    return np.concatenate([np.empty(0, dtype=np.int64), *[grasp.nodes for grasp in sim.grasps]])
+def _nodes_of(groups: Iterable[IntArray]) -> IntArray:
+    return np.concatenate([np.empty(0, dtype=np.int64), *groups])
 
 
 class _Meter:

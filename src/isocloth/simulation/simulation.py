@@ -23,6 +23,7 @@ from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_
 from isocloth.simulation.announce import announce_compilation
 from isocloth.simulation.diagnosis import diagnose, unsolved
 from isocloth.simulation.grasp import Grasp, prescribe
+from isocloth.simulation.gripper import Gripper, forget, jaws_of, remember, repinch, sent, slid_out
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS, euler
 from isocloth.simulation.report import Report
 from isocloth.simulation.run import run
@@ -31,6 +32,7 @@ from isocloth.simulation.surroundings import Encounter, Surroundings
 from isocloth.solver import SOLVERS, make_solver
 from isocloth.solver.contact_newton import ContactNewton, Touch
 from isocloth.solver.coulomb import OPEN, Law
+from isocloth.solver.newton import Newton
 from isocloth.solver.outcome import Outcome, worst_of
 from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray
@@ -105,17 +107,26 @@ class Simulation:
         self.solver = make_solver(solver, self.problem, solver_options)
         self._around: Surroundings | None = None
         self._contact: ContactNewton | None = None
-        if len(obstacles) or self_collision:
-            if solver != "newton":
-                raise ValueError(f"solver {solver!r} knows no contact; use solver='newton' with obstacles")
-            self._around = Surroundings(self.rest, fabric, obstacles, self_collision)
-            self._contact = ContactNewton(self.problem, solver_options)
-            self.solver = self._contact.newton
+        self._surrounded = bool(
+            len(obstacles) or self_collision
+        )  # always in need of contact, not only while it pinches
+        if self._surrounded:
+            self._expect_contact(obstacles, self_collision)
         self._scheme = BY_NAME[integrator]
         self._state = at_rest(mesh.vertices, len(self.problem.rows))
         self._grasps: list[Grasp] = []
+        self._grippers: list[Gripper] = []
         self._held = np.zeros(mesh.n_vertices, dtype=bool)
         self._diameter = float(np.linalg.norm(np.ptp(self.rest.vertices, axis=0)))
+
+    def _expect_contact(self, obstacles: Sequence[Obstacle], self_collision: bool) -> None:
+        if not isinstance(self.solver, Newton):
+            raise ValueError(
+                f"solver {self.solver.name!r} knows no contact; use solver='newton' with obstacles and grippers"
+            )
+        self._around = Surroundings(self.rest, self.fabric, obstacles, self_collision)
+        self._contact = ContactNewton(self.problem, self.settings["options"])
+        self.solver = self._contact.newton
 
     @property
     def fabric(self) -> Fabric:
@@ -142,13 +153,14 @@ class Simulation:
     def positions(self) -> FloatArray:
         """Node positions (n, 3) m. Assign to move the cloth; the history of the integrator then starts anew.
 
-        Grasps without a path then hold their nodes where they were put.
+        Grasps without a path then hold their nodes where they were put, and so do grippers.
         """
         return _read_only(self._state.positions)
 
     @positions.setter
     def positions(self, value: ArrayLike) -> None:
         self._state = replace(self._state, positions=self._nodal("positions", value), previous_timestep=0.0)
+        self._state = repinch(self._grippers, self._state)
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
 
@@ -192,11 +204,29 @@ class Simulation:
                 "continue as before",
                 stacklevel=2,
             )
-        self._state = replace(value, **arrays)
+        self._state = self._gripped(replace(value, **arrays))
         if self._contact is not None and not np.array_equal(value.coupled_at, self._contact.coupled_at):
             self._contact.couple(value.coupled, value.coupled_at)
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
+
+    def _gripped(self, state: State) -> State:
+        """A state that is to be assigned, with the grippers that there are."""
+        chosen = np.zeros(self.mesh.n_vertices, dtype=bool)
+        for gripper in self._grippers:
+            chosen[gripper.chosen] = True
+        if len(state.poses) == len(self._grippers) and chosen[np.isfinite(state.pinched[:, 0])].all():
+            for gripper, pose in zip(self._grippers, state.poses, strict=True):
+                gripper.stay(pose)
+            return state
+        warnings.warn(
+            "the state was saved with other grippers than now: a state holds none; pinch or release to continue as "
+            "before",
+            stacklevel=3,
+        )
+        poses = np.array([g.pose for g in self._grippers]).reshape(-1, 4, 3)
+        pinched = np.where(chosen[:, None], 0.0, np.full(3, np.nan))
+        return repinch(self._grippers, replace(state, pinched=pinched, poses=poses))
 
     @property
     def energy(self) -> Mapping[str, float]:
@@ -240,6 +270,55 @@ class Simulation:
         self._hold(chosen, True)
         return grasp
 
+    @property
+    def grippers(self) -> tuple[Gripper, ...]:
+        """The grippers that are closed now."""
+        return tuple(self._grippers)
+
+    def pinch(
+        self,
+        centre: ArrayLike | None,
+        size: ArrayLike,
+        *,
+        normal: ArrayLike,
+        force: float,
+        friction: float,
+        path: Any = None,
+        rotation: Any = None,
+    ) -> Gripper:
+        """Close the two jaws of a gripper on the cloth that is between them, and hold it by friction from now on.
+
+        Nodes in the box between the jaws stay where they are along `normal`, and along the jaws while less than
+        2 friction * force pulls at them all together; beyond that they slip, and are lost once they leave the box.
+
+        Args:
+            centre: (3,) m, of the box between the jaws now; may be None with a path.
+            size: (3,) m, of the box, along x, y and z before its rotation.
+            normal: direction in which the jaws press now.
+            force: N, with which each jaw presses.
+            friction: coefficient between jaw and cloth.
+            path: a function of time (s) that returns the centre (3,) in m, evaluated at the end of each step; a pair
+                (times (T,), centres (T, 3)); or None: the gripper stays until `gripper.move_to`.
+            rotation: (3, 3) matrix that turns the box about its centre; or a function of time that returns it.
+        """
+        gripper = Gripper(
+            self, centre, size, normal=normal, force=force, friction=friction, path=path, rotation=rotation
+        )
+        taken = self._held | np.isfinite(self._state.pinched[:, 0])
+        gripper.close(self._state.positions, taken)
+        if self._around is None:
+            self._expect_contact((), False)
+        self._state = remember(gripper, self._state)
+        self._grippers.append(gripper)
+        return gripper
+
+    def _open(self, gripper: Gripper) -> None:
+        if gripper.active:
+            gripper.active = False
+            number = self._grippers.index(gripper)
+            self._grippers.remove(gripper)
+            self._state = forget(gripper, number, self._state)
+
     def _release(self, grasp: Grasp) -> None:
         if grasp.active:
             grasp.active = False
@@ -262,10 +341,9 @@ class Simulation:
             raise ValueError(f"node {int(chosen[outside][0])} does not exist: expected indices from 0 to {n - 1}")
         if len(np.unique(chosen)) != len(chosen):
             raise ValueError(f"nodes = {chosen.tolist()}: a node is named twice")
-        if self._held[chosen].any():
-            raise ValueError(
-                f"node {int(chosen[self._held[chosen]][0])} is held already; release that grasp before a new one"
-            )
+        taken = self._held[chosen] | np.isfinite(self._state.pinched[chosen, 0])
+        if taken.any():
+            raise ValueError(f"node {int(chosen[taken][0])} is held already; release that grasp before a new one")
         return chosen.astype(np.int64)
 
     def _sampled(self, path: ArrayLike, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -302,7 +380,8 @@ class Simulation:
         for grasp in self._grasps:
             grasp._reactions = parts[-1].reactions
         worst = parts[0] if len(parts) == 1 else worst_of(parts)
-        problem = diagnose(self.problem, self._state.positions, self._held, worst.isometry_error)
+        held = self._held | np.isfinite(before.pinched[:, 0]) if self._grippers else self._held
+        problem = diagnose(self.problem, self._state.positions, held, worst.isometry_error)
         if not problem and not worst.converged:
             problem = unsolved(worst.strain_gap, worst.force_residual)
         return Report(
@@ -334,9 +413,9 @@ class Simulation:
             if far >= 0:
                 self._refuse(grasp, int(far), target)
         encounter: Encounter | None = None
-        if self._around is not None:
+        if self._around is not None and (self._surrounded or self._grippers):
             encounter = Encounter(self._around, state.positions, self._held, state.time, state.time + timestep)
-            if len(state.touch.key):
+            if len(state.touch.key) or self._grippers:
                 return self._advance_among(encounter, scheme, start, timestep, depth, parts, before)
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
@@ -369,6 +448,8 @@ class Simulation:
             touch=state.touch,
             coupled=state.coupled,
             coupled_at=state.coupled_at,
+            pinched=state.pinched,
+            poses=state.poses,
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,
@@ -385,6 +466,12 @@ class Simulation:
         state, solver = self._state, self._contact
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0
+        end = state.time + timestep
+        done = min((end - before.time) / self.timestep, 1.0) if depth else 1.0
+        poses = sent(self._grippers, before.poses, end, done, self._diameter)
+        encounter.jaws = jaws_of(self._grippers, state, poses, self.problem.area, len(encounter.around.obstacles) + 1)
+        for pair in encounter.jaws:
+            pair.carry(start, state.touch)
         with announce_compilation() if first else nullcontext():
             step, inertia, base, h = contact_step_problem(
                 self.problem, scheme, euler(timestep, 0.0), state.touching, past, start, self._held
@@ -405,7 +492,7 @@ class Simulation:
         touched[contacts.nodes[pressing][contacts.weights[pressing] != 0.0]] = True
         velocities = (positions - base) / h
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
-        encounter.around.record(contacts, law.force)
+        encounter.around.record(contacts, law.force, self._grippers)
         self._state = State(
             positions=positions,
             velocities=velocities,
@@ -417,6 +504,8 @@ class Simulation:
             touch=Touch(contacts.key[pressing], Law(*[a[pressing] for a in law])),
             coupled=solver.coupled,
             coupled_at=solver.coupled_at,
+            pinched=slid_out(self._grippers, state.pinched, positions, poses),
+            poses=poses,
             previous_timestep=timestep,
             time=state.time + timestep,
             steps=state.steps + 1,

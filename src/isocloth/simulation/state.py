@@ -15,7 +15,7 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 
 @dataclass(slots=True)
 class State:
-    """Everything that changes from step to step (grasps excepted).
+    """Everything that changes from step to step (grasps and grippers excepted).
 
     positions, velocities: (n, 3) m, m/s.
     previous_positions, previous_velocities: those of the step before, which a two-step integrator needs.
@@ -26,6 +26,8 @@ class State:
     coupled, coupled_at: pairs (p, 2) of nodes for whose contacts the factor has room, and the positions at which it was
         ordered: rounding depends on the order.
     touch: the contacts that carried force, and what is known of them.
+    pinched: (n, 3) m, where in the frame of its gripper a node was pinched; NaN for nodes that no gripper holds.
+    poses: (g, 4, 3), rotation and centre (m) of every gripper.
     time: s.
     """
 
@@ -39,6 +41,8 @@ class State:
     touch: Touch
     coupled: IntArray
     coupled_at: FloatArray
+    pinched: FloatArray
+    poses: FloatArray
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
@@ -67,4 +71,5 @@ def at_rest(positions: FloatArray, rows: int) -> State:
     return State(
         positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool),
         np.zeros(len(positions), dtype=bool), NO_TOUCH, np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)),
+        np.full_like(positions, np.nan), np.zeros((0, 4, 3)),
     )  # fmt: skip

@@ -11,6 +11,8 @@ from isocloth.contact import Feature, Pairs, Surface, build_surface, candidates,
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
+from isocloth.simulation.gripper import Gripper
+from isocloth.simulation.jaws import Jaws
 from isocloth.simulation.touching import middles, of_pairs, of_points
 from isocloth.solver.coulomb import ContactSet
 from isocloth.typing import BoolArray, FloatArray, IntArray
@@ -61,11 +63,11 @@ class Surroundings:
             return positions
         return np.concatenate([positions, *[o.vertices(time) for _, o in self.features]])
 
-    def record(self, c: ContactSet, force: FloatArray) -> None:
-        """Tell the obstacles with what force the cloth presses on them."""
+    def record(self, c: ContactSet, force: FloatArray, grippers: Sequence[Gripper] = ()) -> None:
+        """Tell the obstacles, and the grippers after them, with what force the cloth acts on them."""
         pressing = -c.weights.sum(axis=1)[:, None] * force
-        for k, obstacle in enumerate(self.obstacles):
-            obstacle._record(pressing[c.body == k + 1].sum(axis=0))
+        for k, body in enumerate((*self.obstacles, *grippers)):
+            body._record(pressing[c.body == k + 1].sum(axis=0))
 
     def record_nothing(self) -> None:
         """Tell the obstacles that the cloth does not touch them."""
@@ -74,10 +76,11 @@ class Surroundings:
 
 
 class Encounter:
-    """One step among the surroundings: from positions `before` (n, 3) at time `begin` to `end`, s."""
+    """One step among the surroundings, between jaws or not: from positions `before` (n, 3) at `begin` to `end`, s."""
 
     def __init__(self, around: Surroundings, before: FloatArray, held: BoolArray, begin: float, end: float) -> None:
         self.around, self.before, self.held = around, before, held
+        self.jaws: Sequence[Jaws] = ()
         self.pairwise = around.has_pairs
         self.begin, self.end = begin, end
         self.x0 = around.vertices(before, begin)
@@ -92,6 +95,7 @@ class Encounter:
         parts = [part for k, o in self.around.solids for part in self._with_solid(k, o, y, margin)]
         if self.around.has_pairs:
             parts.append(self._pairwise(y, margin))
+        parts += [jaws.contacts(y) for jaws in self.jaws]
         return _join([p for p in parts if len(p.gap)])
 
     def rehearse(self) -> None:
@@ -225,7 +229,7 @@ def _pairs_of(c: ContactSet) -> IntArray:
 
 NOTHING = ContactSet(
     np.zeros((0, 4), dtype=np.int64), np.zeros((0, 4)), np.zeros((0, 3)), np.zeros(0), np.zeros((0, 3)), np.zeros(0),
-    np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64),
+    np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0),
 )  # fmt: skip
 
 

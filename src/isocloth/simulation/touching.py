@@ -16,6 +16,7 @@ def empty_contacts(count: int) -> ContactSet:
     return ContactSet(
         np.zeros((count, 4), dtype=np.int64), np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count),
         np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),
+        np.zeros(count),
     )  # fmt: skip
 
 

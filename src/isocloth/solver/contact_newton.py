@@ -155,9 +155,10 @@ class ContactNewton:
             linearisations += 1
             first = False
             touch = Touch(contacts.key, law)
+        closest = float(contacts.gap[contacts.press == 0.0].min(initial=np.inf))
         outcome = Outcome(
             y, lam, self.newton._work.residual.copy(), iterations, converged, judged.error, judged.gap, judged.residual,
-            int((law.status != OPEN).sum()), float(contacts.gap.min(initial=np.inf)), judged.friction,
+            int((law.status != OPEN).sum()), closest, judged.friction,
         )  # fmt: skip
         return ContactOutcome(outcome, contacts, law)
 

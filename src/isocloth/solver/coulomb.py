@@ -15,6 +15,9 @@ With the threshold taken from the last iteration both are gradients of convex fu
 and of Huber's function), so that each iteration is a convex problem: `descent.py` solves it, redundant contacts or not.
 A contact with an obstacle touches one node and costs nothing; contacts between layers couple nodes, and the factor must
 have room for these.
+
+A node between two jaws that press it with a force p each (`press`) is a contact on both sides at once: its spring acts
+both ways, and as what one jaw bears more the other bears less, its threshold is 2 mu p whatever pulls at it.
 """
 
 from __future__ import annotations
@@ -45,7 +48,8 @@ class ContactSet(NamedTuple):
     slip: FloatArray  # (c, 3) m, relative displacement since the start of the step
     friction: FloatArray  # (c,)
     key: IntArray  # (c,) who touches whom
-    body: IntArray  # (c,) 0: cloth on cloth; k: obstacle k
+    body: IntArray  # (c,) 0: cloth on cloth; k: obstacle k; beyond these, grippers
+    press: FloatArray  # (c,) N, with which each of two jaws presses; 0: no jaws, a contact that pushes only
 
 
 class Law(NamedTuple):
@@ -79,9 +83,11 @@ def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float
         law.scale[k] = 1.0 / mobility if mobility > 0.0 else rigid
         n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
         r0, r1, r2 = law.force[k, 0], law.force[k, 1], law.force[k, 2]
-        normal = max(0.0, r0 * n0 + r1 * n1 + r2 * n2)
-        limit = c.friction[k] * normal
-        if begin:
+        normal = r0 * n0 + r1 * n1 + r2 * n2
+        if c.press[k] == 0.0:
+            normal = max(0.0, normal)
+        limit = _bearable(c, k, normal)
+        if begin or c.press[k] > 0.0:
             law.trial[k, 0] = law.trial[k, 1] = np.nan
             law.threshold[k] = limit
         else:
@@ -91,7 +97,9 @@ def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float
             slope = min(max(slope, -4.0), 0.0) if np.isfinite(slope) else 0.0
             law.trial[k, 0], law.trial[k, 1] = law.threshold[k], limit
             law.threshold[k] = max(0.0, law.threshold[k] + (limit - law.threshold[k]) / (1.0 - slope))
-        least = max(STIFFNESS * law.scale[k], normal / yielding)
+        least = max(STIFFNESS * law.scale[k], abs(normal) / yielding)
+        if c.press[k] > 0.0:
+            least = max(least, limit / yielding)  # few nodes may carry a whole cloth: not their own inertia counts
         law.stiffness[k] = least if begin else max(law.stiffness[k], least)
         if begin:
             law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
@@ -100,6 +108,8 @@ def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float
 @kernel
 def misfit(c: ContactSet, law: Law) -> tuple[float, float, float]:
     """Deepest penetration, m; largest distance of a force from where the law puts it, and largest force, N.
+
+    Between jaws a gap of either sign counts as a penetration: one of them gives way.
 
     The distance is that of Alart and Curnier (1991), |r - P(r - rho (g, s_T))|, with rho the scale of the contact.
     """
@@ -111,24 +121,43 @@ def misfit(c: ContactSet, law: Law) -> tuple[float, float, float]:
         normal = r0 * n0 + r1 * n1 + r2 * n2
         size = np.sqrt(r0 * r0 + r1 * r1 + r2 * r2)
         depth, largest = max(depth, -c.gap[k]), max(largest, size)
-        if normal - rho * c.gap[k] <= 0.0:
+        if c.press[k] > 0.0:
+            depth = max(depth, c.gap[k])
+        elif normal - rho * c.gap[k] <= 0.0:
             error = max(error, size)
             continue
-        error = max(error, -normal, _off(c, law, k, 0.0, 0.0, 0.0, r0, r1, r2, c.friction[k] * max(normal, 0.0)))
+        else:
+            error = max(error, -normal)
+        error = max(error, _off(c, law, k, 0.0, 0.0, 0.0, r0, r1, r2, _bearable(c, k, normal)))
     return depth, error, largest
+
+
+@kernel
+def _bearable(c: ContactSet, k: int, normal: float) -> float:
+    """Largest force along the surface that contact k bears while its normal force is `normal`, N."""
+    if c.press[k] > 0.0:
+        return float(2.0 * c.friction[k] * c.press[k])
+    return float(c.friction[k] * max(normal, 0.0))
 
 
 @kernel
 def _off(
     c: ContactSet, law: Law, k: int, u0: float, u1: float, u2: float, r0: float, r1: float, r2: float, limit: float
 ) -> float:
-    """|r_T - P(r_T - rho s_T)| of contact k with force r after the further displacement u."""
+    """|r_T - P(r_T - rho s_T)| of contact k with force r after the further displacement u.
+
+    Between jaws it is the distance from their own law, |r_T - P(anchor - w s_T)|: few nodes may hold a whole cloth, and
+    against its weight rho s_T, with the inertia rho of a node, would leave a wrong slip unseen.
+    """
     n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
     rho, normal = law.scale[k], r0 * n0 + r1 * n1 + r2 * n2
     s0, s1, s2 = c.slip[k, 0] + u0, c.slip[k, 1] + u1, c.slip[k, 2] + u2
     along = s0 * n0 + s1 * n1 + s2 * n2
     t0, t1, t2 = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
-    q0, q1, q2 = t0 - rho * (s0 - along * n0), t1 - rho * (s1 - along * n1), t2 - rho * (s2 - along * n2)
+    b0, b1, b2 = t0, t1, t2
+    if c.press[k] > 0.0:
+        b0, b1, b2, rho = law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2], law.stiffness[k]
+    q0, q1, q2 = b0 - rho * (s0 - along * n0), b1 - rho * (s1 - along * n1), b2 - rho * (s2 - along * n2)
     size = np.sqrt(q0 * q0 + q1 * q1 + q2 * q2)
     share = limit / size if size > limit else 1.0
     return float(np.sqrt((t0 - share * q0) ** 2 + (t1 - share * q1) ** 2 + (t2 - share * q2) ** 2))
@@ -139,8 +168,9 @@ def distance(c: ContactSet, law: Law, k: int, u: FloatArray, r: FloatArray) -> f
     """How far the force r (3,) of contact k is from its law after the further displacement u (3,), N."""
     n = c.normal[k]
     normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2]
-    push = max(0.0, -law.stiffness[k] * (c.gap[k] + u[0] * n[0] + u[1] * n[1] + u[2] * n[2]))
-    limit = law.threshold[k] if push > 0.0 else 0.0
+    push = -law.stiffness[k] * (c.gap[k] + u[0] * n[0] + u[1] * n[1] + u[2] * n[2])
+    closed = push > 0.0 or c.press[k] > 0.0
+    push, limit = (push, law.threshold[k]) if closed else (0.0, 0.0)
     return max(abs(normal - push), _off(c, law, k, u[0], u[1], u[2], r[0], r[1], r[2], limit))
 
 
@@ -160,7 +190,7 @@ def respond(
     closed = push > 0.0
     if by_force:
         closed = law.force[k, 0] * n0 + law.force[k, 1] * n1 + law.force[k, 2] * n2 > law.scale[k] * c.gap[k]
-    if not closed:
+    if not closed and c.press[k] == 0.0:
         force[:] = 0.0
         matrix[:] = 0.0
         return OPEN
