@@ -105,7 +105,8 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         say(f"{name}: in half")
         stage.fold(stage.nodes((0.0, SIZE), (0.5 * SIZE, SIZE), (SIZE, SIZE)), 1, -1.0, 4 * t)
         say(f"{name}: in quarters")
-        stage.drop(stage.nodes((0.25 * SIZE, 0.25 * SIZE), (0.75 * SIZE, 0.25 * SIZE)))
+        half = (0.0, 0.5 * SIZE, SIZE)  # all layers of the corners of the folded napkin
+        stage.drop(stage.nodes(*[(x, y) for x in half for y in half]))
         crossed.tell(result, name)
         speed = float(np.linalg.norm(sim.velocities, axis=1).max())
         result.below(f"{name}: fastest node at the end, mm/s", 1e3 * speed, 1.0, ".1e")
