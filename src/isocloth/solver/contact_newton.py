@@ -7,14 +7,19 @@ contacts of the last step, with their forces, are the first guess: a cloth at re
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
+from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subtract_forces
 from isocloth.solver.descent import descend
+from isocloth.solver.fallback import fall_back, unsolved
+from isocloth.solver.linearised import Linearised, along_surface, contact_problem
 from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _linearise
 from isocloth.solver.outcome import Outcome
 from isocloth.terms.rows import add_forces, evaluate
@@ -39,6 +44,9 @@ THOROUGHNESS = ((1e-1, 3), (1e-1, 3), (1e-2, 4), (1e-3, 12))
 
 #: under the force it bore a contact gives way by at most this part of the accepted penetration
 YIELDING = 0.2
+
+#: linearisations of a step that may be left unsolved before a library is asked: mostly the next one mends it
+PATIENCE = 2
 
 #: linearisations after which this distance from Coulomb's law will do
 SLOW, ENOUGH = 3, 1e-2
@@ -85,6 +93,14 @@ class ContactNewton:
         self.coupled = np.zeros((0, 2), dtype=np.int64)  # pairs of nodes that contacts may couple ...
         self.coupled_at = np.zeros((0, 3))  # ... ordered when the cloth was here
         self.rebuilt = 0  # how often the pattern had to follow the contacts
+        self.fallbacks = 0  # convex problems that a library solved
+        self.on_problem: Callable[[ContactQP], None] | None = None  # is given the contact problem of each linearisation
+        self._problem = problem
+
+    @cached_property
+    def linearised(self) -> Linearised:
+        """The linearisation as sparse matrices, for those who ask."""
+        return Linearised(self._problem)
 
     def couple(self, pairs: IntArray, positions: FloatArray) -> None:
         """Make room in the factor for contacts between pairs of nodes."""
@@ -100,7 +116,7 @@ class ContactNewton:
         o, system, work = self.options, self.system, self.newton._work
         cloth = self.newton._cloth._replace(assembly=system.assembly)
         y, lam = step.start.copy(), multipliers.copy()
-        iterations = linearisations = 0
+        iterations = linearisations = stuck = 0
         converged = False
         ra = gap = np.inf
         _refresh(cloth, step, inertia, work, y)
@@ -119,6 +135,9 @@ class ContactNewton:
                     break
                 if not np.isfinite(ra) or linearisations >= o.max_iterations:
                     break
+            if self.on_problem is not None and len(contacts.gap):
+                friction = along_surface(contacts, law.force)
+                self.on_problem(contact_problem(self.linearised, step, inertia, work, lam, contacts, friction))
             thoroughness = THOROUGHNESS[min(linearisations, len(THOROUGHNESS) - 1)]
             spent = self._descend(cloth, step, inertia, contacts, law, lam, *thoroughness)
             if spent < 0:
@@ -128,6 +147,11 @@ class ContactNewton:
                 if spent < 0:
                     raise AssertionError("a coupling of contacts is missing from the pattern made for them")
             iterations += spent
+            exhausted = spent == thoroughness[1] and thoroughness == THOROUGHNESS[-1]
+            if exhausted and unsolved(contacts, law, work.solution) > thoroughness[0]:
+                stuck += 1
+                if stuck > PATIENCE:
+                    self.fallbacks += fall_back(self.linearised, step, inertia, work, lam, contacts, law)
             linearisations += 1
             _linearise(cloth, work)
             lam[:] = work.linearised
