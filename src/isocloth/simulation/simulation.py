@@ -29,7 +29,9 @@ from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
 from isocloth.simulation.surroundings import Encounter, Surroundings
 from isocloth.solver import SOLVERS, make_solver
+from isocloth.solver.contact_methods import check_contact, make_contact_solver
 from isocloth.solver.contact_newton import ContactNewton, Touch
+from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, Law
 from isocloth.solver.outcome import Outcome, worst_of
 from isocloth.trajectory import Trajectory
@@ -55,6 +57,10 @@ class Simulation:
         bending_model: "hessian", "laplacian" (the papers') or "interior".
         obstacles: what the cloth cannot pass: `ic.Floor()`, `ic.Sphere(...)`, ...
         self_collision: whether layers of the cloth keep `fabric.thickness` apart; False lets them pass through.
+        contact: "coulomb" (what sticks does not move) or "lagged" (the papers': hard contacts, and a friction that only
+            knows sliding, taken from the iterate before).
+        contact_solver: with "lagged", who solves its quadratic problems: "active_set" (the papers' method), "clarabel"
+            or "piqp" (from libraries); None = "active_set".
         solver_options: a `NewtonOptions` or `ProjectionOptions`.
     """
 
@@ -72,6 +78,8 @@ class Simulation:
         bending_model: str = "hessian",
         obstacles: Sequence[Obstacle] = (),
         self_collision: bool = False,
+        contact: str = "coulomb",
+        contact_solver: str | None = None,
         solver_options: Any = None,
     ) -> None:
         if not isinstance(mesh, Mesh):
@@ -84,6 +92,7 @@ class Simulation:
             raise ValueError(f"integrator {integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
         if solver not in SOLVERS:
             raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
+        check_contact(contact, contact_solver)
         self.mesh = mesh
         self._fabric = fabric
         self._timestep = _timestep(timestep)
@@ -94,7 +103,10 @@ class Simulation:
             )
         self.integrator = integrator
         self.rest = _rest_mesh(mesh, rest)
-        self.settings = {"discretisation": discretisation, "bending_model": bending_model, "options": solver_options}
+        self.settings = {
+            "discretisation": discretisation, "bending_model": bending_model, "options": solver_options,
+            "contact": (contact, contact_solver),
+        }  # fmt: skip
         self.problem = build(
             self.rest,
             fabric,
@@ -109,7 +121,7 @@ class Simulation:
             if solver != "newton":
                 raise ValueError(f"solver {solver!r} knows no contact; use solver='newton' with obstacles")
             self._around = Surroundings(self.rest, fabric, obstacles, self_collision)
-            self._contact = ContactNewton(self.problem, solver_options)
+            self._contact = make_contact_solver(contact, contact_solver, self.problem, solver_options)
             self.solver = self._contact.newton
         self._scheme = BY_NAME[integrator]
         self._state = at_rest(mesh.vertices, len(self.problem.rows))
@@ -216,6 +228,16 @@ class Simulation:
         """Whether layers of the cloth keep apart."""
         return self._around is not None and self._around.self_collision
 
+    def record_contact(self, receive: Callable[[ContactQP], None] | None) -> None:
+        """Hand the contact problem of every coming linearisation to a function; None stops it.
+
+        With `problems = []`, `sim.record_contact(problems.append)` keeps them all; `problem.save(file)` writes one.
+        Friction is a known force in them.
+        """
+        if self._contact is None:
+            raise ValueError("there is no contact to record: give the simulation obstacles, or self_collision=True")
+        self._contact.on_problem = receive
+
     # --------------------------------------------------------------- grasps
 
     @property
@@ -293,7 +315,7 @@ class Simulation:
     def step(self) -> Report:
         """Advance by one time step and return its certificate."""
         parts: list[Outcome] = []
-        before = self._state
+        before, fallbacks = self._state, self._fallbacks()
         try:
             iterations = self._advance(self.timestep, 0, parts, before)
         except BaseException:  # a path that raises, say: half a step must not remain
@@ -308,9 +330,13 @@ class Simulation:
         return Report(
             time=self._state.time, iterations=iterations, isometry_error=worst.isometry_error, converged=not problem,
             substeps=len(parts), strain_gap=worst.strain_gap, force_residual=worst.force_residual,
-            contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual, problem=problem,
+            contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual,
+            fallbacks=self._fallbacks() - fallbacks, problem=problem,
             _measure=partial(_measures, self.rest, self._state.positions),
         )  # fmt: skip
+
+    def _fallbacks(self) -> int:
+        return 0 if self._contact is None else self._contact.fallbacks
 
     def _advance(self, timestep: float, depth: int, parts: list[Outcome], before: State) -> int:
         """One (sub)step; if it does not converge, two of half the length.
