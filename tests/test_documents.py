@@ -71,7 +71,7 @@ def test_python_by_example_runs_from_top_to_bottom(tmp_path: Path, monkeypatch: 
     assert all(r.converged for r in names["trajectory"].reports)  # type: ignore[attr-defined]
     weight = names["held"].force.sum(axis=0)[2]  # type: ignore[attr-defined]
     assert 0.0 < weight < 10 * 0.18 * 9.81 * 0.35
-    assert {p.name for p in tmp_path.iterdir()} == {"towel.h5", "towel.png"}
+    assert {p.name for p in tmp_path.iterdir()} == {"problem.npz", "towel.h5", "towel.png"}
 
 
 def test_the_ten_lines_are_those_of_the_example() -> None:

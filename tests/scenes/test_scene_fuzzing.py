@@ -89,7 +89,7 @@ def test_that_any_value_in_any_obstacle_is_read_or_refused(number: int, key: str
 def test_that_unknown_keys_are_refused(table: str, key: str) -> None:
     data = good()
     target = data["grasp"][1] if table == "grasp" else data[table]
-    if key in target or key in KEYS or key in {"thickness", "shear", "membrane", "self_collision"}:
+    if key in target or key in KEYS or key in {"thickness", "shear", "membrane", "self_collision", "contact"}:
         return
     target[key] = 1
     result = outcome(data)

@@ -61,6 +61,7 @@ WRONG: list[tuple[tuple[Any, ...], Any, list[str]]] = [
     (("simulation", "bending_model"), 1, ["simulation.bending_model = 1", "hessian"]),
     (("simulation", "discretization"), "net", ["did you mean 'discretisation'?"]),
     (("simulation", "self_collision"), 1, ["simulation.self_collision = 1", "true or false"]),
+    (("simulation", "contact"), "laged", ["simulation.contact = 'laged'", "did you mean 'lagged'?"]),
     (("fabric", "friction"), -0.1, ["fabric.friction = -0.1", "zero or positive"]),
     (("obstacle",), {"kind": "floor"}, ["obstacle = ", "[[obstacle]] with double brackets"]),
     (("obstacle",), [3], ["obstacle = [3]", "[[obstacle]]"]),

@@ -126,3 +126,7 @@ def test_that_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypa
         build(read_scene(data))
     assert [body.name for body in given["obstacles"]] == ["floor", "sphere", "table"]
     assert given["self_collision"] is True
+    assert "contact" not in given
+    with pytest.raises(Stop):
+        build(read_scene({**data, "simulation": {"duration": 1.0, "contact": "lagged"}}))
+    assert given["contact"] == "lagged"

@@ -41,13 +41,19 @@ class Fall:
     film: Film
 
 
-def fall(mu: float, nodes: int, duration: float) -> Fall:
-    """Drop a sheet of nodes x nodes on the cylinder."""
+def scene(mu: float, nodes: int) -> tuple[Simulation, Cylinder, Floor]:
+    """A sheet of nodes x nodes above the cylinder, the cylinder and the floor."""
     mesh = centred(turned(centred(meshes.rectangle(SIDE, SIDE, shape=(nodes, nodes)), np.zeros(3)), TURN), np.zeros(3))
     top = AXIS + RADIUS + FALL
     cylinder = Cylinder([0.0, -1.2, AXIS], [0.0, 1.2, AXIS], RADIUS, friction=mu)
     floor = Floor(friction=mu)
     sim = Simulation(centred(mesh, [OFFSET, 0.0, top]), FABRIC, obstacles=[cylinder, floor], self_collision=True)
+    return sim, cylinder, floor
+
+
+def fall(mu: float, nodes: int, duration: float) -> Fall:
+    """Drop a sheet of nodes x nodes on the cylinder."""
+    sim, cylinder, floor = scene(mu, nodes)
     film, watch = Film(sim, 0.05), Watch()
     times, height = [0.0], [float(centre_of_mass(sim)[2])]
 

@@ -31,6 +31,7 @@ class Watch:
     unconverged: int = 0  # steps whose certificate said no
     cut: int = 0  # steps that had to be cut into substeps
     substeps: int = 0
+    helped: int = 0  # steps in which a solver from a library had to solve a problem
     seconds: float = 0.0  # of processor time
     slowest: float = 0.0  # step, s of processor time
     simulated: float = 0.0  # s
@@ -57,6 +58,7 @@ class Watch:
         self.unconverged += not report.converged
         self.cut += report.substeps > 1
         self.substeps += report.substeps
+        self.helped += report.fallbacks > 0
         self.min_gap = min(self.min_gap, report.min_gap)
         self.friction_residual = max(self.friction_residual, report.friction_residual)
         self.isometry_error = max(self.isometry_error, report.isometry_error)
@@ -72,7 +74,7 @@ class Watch:
 
     def add(self, other: Watch) -> None:
         """Count the steps of another run too."""
-        for name in ("steps", "iterations", "unconverged", "cut", "substeps", "seconds", "simulated"):
+        for name in ("steps", "iterations", "unconverged", "cut", "substeps", "helped", "seconds", "simulated"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.min_gap = min(self.min_gap, other.min_gap)
         for name in ("slowest", "friction_residual", "isometry_error"):
@@ -85,6 +87,7 @@ class Watch:
         result.below(f"{name}: largest residual of Coulomb's law / largest force", self.friction_residual, 1e-2, ".1e")
         result.info(f"{name}: largest isometry error", self.isometry_error, ".1e")
         result.info(f"{name}: steps cut, of {self.steps}", self.cut, ".0f")
+        result.below(f"{name}: share of steps in which a library helped", self.helped / self.steps, 0.01, ".4f")
         result.info(f"{name}: solves per step", self.iterations / self.steps, ".2f")
         if q is None:
             result.info(f"{name}: q = computing / simulated time", self.q, ".3f", paper=paper)

@@ -108,11 +108,22 @@ def _pass(a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray) -> tuple[F
     return volume, (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
 
 
+def scene(fabric: str, layers: bool) -> tuple[Simulation, Stick]:
+    """A hanging sheet of one of the fabrics, with self-collision or not, and the stick that will hit it."""
+    mesh = hanging(meshes.rectangle(WIDTH, HEIGHT, shape=(7, 9)))
+    times, ends = swings()
+    density, delta, alpha = FABRICS[fabric]
+    stick = Stick(ends[0, 0], ends[0, 1], RADIUS, path=(times, ends), friction=0.0)
+    cloth = Fabric(density=density, gravity_density=delta, damping=alpha)
+    sim = Simulation(mesh, cloth, obstacles=[stick], self_collision=layers)
+    sim.grasp(upper_corners(mesh))
+    return sim, stick
+
+
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
     """Passages through the stick, smallest gap and computing time."""
     result = Result("stick_hits", TITLE)
     scenes = [("denim", False)] if quick else [(name, layers) for layers in (False, True) for name in FABRICS]
-    mesh = hanging(meshes.rectangle(WIDTH, HEIGHT, shape=(7, 9)))
     times, ends = swings()
     last = 0.5 + PERIOD * (len(HITS) - 1) + 2.0 * REACH / HITS[-1][2]  # s, when it comes to where the sheet hangs
     speed = float((np.linalg.norm(np.diff(ends, axis=0), axis=2).max(axis=1) / np.diff(times)).max())
@@ -120,13 +131,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     for fabric, layers in scenes:
         name = f"{fabric}, self-collision" if layers else fabric
         say(name)
-        density, delta, alpha = FABRICS[fabric]
-        stick = Stick(ends[0, 0], ends[0, 1], RADIUS, path=(times, ends), friction=0.0)
-        sim = Simulation(
-            mesh, Fabric(density=density, gravity_density=delta, damping=alpha), obstacles=[stick],
-            self_collision=layers,
-        )  # fmt: skip
-        sim.grasp(upper_corners(mesh))
+        sim, stick = scene(fabric, layers)
         watch, sides = Watch(), Sides(sim, stick)
         film: Film | None = None
         struck = np.zeros(len(HITS), dtype=bool)

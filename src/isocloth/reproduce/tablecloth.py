@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,16 +51,22 @@ def corners(start: FloatArray, t: float) -> FloatArray:
     return start + np.array([0.0, -lying - hanging * np.cos(angle), hanging * np.sin(angle) - HEIGHT - down])
 
 
-def lay(mu: float, shape: tuple[int, int], settled: float = SETTLED, watched: float = WATCHED) -> Laid:
-    """Lay a sheet on a table with a coefficient of friction, let it settle (s) and watch it (s)."""
+def scene(mu: float, shape: tuple[int, int], **options: Any) -> tuple[Simulation, Box]:
+    """A sheet that is lowered on a table with a coefficient of friction, and the table."""
     mesh = hanging(meshes.rectangle(WIDTH, HEIGHT, shape=shape))
     mesh = mesh.with_vertices(mesh.vertices + np.array([0.0, 0.0, HEIGHT + ABOVE]))
     top = -0.5 * FABRIC.thickness  # so that the sheet lies at z = 0
     table = Box([WIDTH / 2, -0.2, top - 0.02], [1.0, 1.4, 0.04], friction=mu, name="table")
-    sim = Simulation(mesh, FABRIC, obstacles=[table])
+    sim = Simulation(mesh, FABRIC, obstacles=[table], **options)
     held = np.array([mesh.nearest([x, 0.0, HEIGHT + ABOVE]) for x in (0.0, WIDTH)])
     start = mesh.vertices[held]
     sim.grasp(held, lambda t: corners(start, t))
+    return sim, table
+
+
+def lay(mu: float, shape: tuple[int, int], settled: float = SETTLED, watched: float = WATCHED, **options: Any) -> Laid:
+    """Lay a sheet on a table with a coefficient of friction, let it settle (s) and watch it (s)."""
+    sim, table = scene(mu, shape, **options)
     watch, film = Watch(), Film(sim, 0.05)
     watch.run(sim, LAID + settled, film.look)
     before = sim.positions.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -29,28 +30,28 @@ def sheets(quick: bool) -> dict[str, Mesh]:
     return {"quads": square, "quads turned by 30 degrees": turned(square, np.pi / 6), "irregular triangles": irregular}
 
 
-def on_slope(mesh: Mesh, theta: float, mu: float) -> tuple[Simulation, FloatArray]:
+def on_slope(mesh: Mesh, theta: float, mu: float, **options: Any) -> tuple[Simulation, FloatArray]:
     """A sheet that lies on a plane tilted by theta (rad), and the direction down the slope."""
     c, s = np.cos(theta), np.sin(theta)
     down, normal = np.array([c, 0.0, -s]), np.array([s, 0.0, c])
     x, y, _ = mesh.vertices.T
     lying = np.outer(x, down) + np.outer(y, [0.0, 1.0, 0.0]) + 0.5 * FABRIC.thickness * normal
     plane = Plane([0.0, 0.0, 0.0], normal, friction=mu)
-    return Simulation(mesh.with_vertices(lying), FABRIC, gravity=GRAVITY, obstacles=[plane]), down
+    return Simulation(mesh.with_vertices(lying), FABRIC, gravity=GRAVITY, obstacles=[plane], **options), down
 
 
-def slide(mesh: Mesh, theta: float, mu: float, duration: float) -> tuple[float, Watch]:
+def slide(mesh: Mesh, theta: float, mu: float, duration: float, **options: Any) -> tuple[float, Watch]:
     """Acceleration (m/s^2) of a sheet that was let go, over the second half of a duration (s)."""
-    sim, down = on_slope(mesh, theta, mu)
+    sim, down = on_slope(mesh, theta, mu, **options)
     watch = Watch().run(sim, duration / 2)
     before = float((sim.velocities @ down).mean())
     watch.run(sim, duration / 2)
     return (float((sim.velocities @ down).mean()) - before) / (duration / 2), watch
 
 
-def creep(mesh: Mesh, theta: float, mu: float, duration: float) -> tuple[float, Watch]:
+def creep(mesh: Mesh, theta: float, mu: float, duration: float, **options: Any) -> tuple[float, Watch]:
     """Largest displacement of a node within a duration (s), m."""
-    sim, _ = on_slope(mesh, theta, mu)
+    sim, _ = on_slope(mesh, theta, mu, **options)
     start = sim.positions.copy()
     watch = Watch().run(sim, duration)
     return float(np.linalg.norm(sim.positions - start, axis=1).max()), watch

@@ -57,6 +57,16 @@ class Turn:
         self.last = sim.positions.copy()
 
 
+def sheet_above(scene: Scene, layers: bool) -> tuple[Simulation, Sphere, Floor]:
+    """A sheet above the sphere, with self-collision or not, the sphere and the floor."""
+    flat = meshes.rectangle(scene.side, scene.side, shape=(scene.nodes, scene.nodes))
+    sphere = Sphere([0.0, 0.0, RADIUS], RADIUS, friction=scene.friction, rotation=rotation)
+    floor = Floor(friction=FLOOR)
+    fabric = Fabric(density=DENSITY, gravity_density=DELTA, damping=ALPHA, shear=scene.shear)
+    mesh = centred(flat, [0.0, 0.0, 2 * RADIUS + 0.02])
+    return Simulation(mesh, fabric, obstacles=[sphere, floor], self_collision=layers), sphere, floor
+
+
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
     """How far the cap of the sheet turns with the sphere, and the height of the centre of mass."""
     result = Result("turning_sphere", TITLE)
@@ -72,15 +82,9 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     followed, heights, turns, times = {}, {}, {}, [0.0]
     for name, scene in scenes.items():
         say(name)
-        mesh = centred(
-            meshes.rectangle(scene.side, scene.side, shape=(scene.nodes, scene.nodes)), [0.0, 0.0, 2 * RADIUS + 0.02]
-        )
-        sphere = Sphere([0.0, 0.0, RADIUS], RADIUS, friction=scene.friction, rotation=rotation)
-        floor = Floor(friction=FLOOR)
-        fabric = Fabric(density=DENSITY, gravity_density=DELTA, damping=ALPHA, shear=scene.shear)
-        sim = Simulation(mesh, fabric, obstacles=[sphere, floor], self_collision=not quick)
+        sim, sphere, floor = sheet_above(scene, layers=not quick)
         watch, film = Watch(), Film(sim, 0.05)
-        turn = Turn(sim, np.flatnonzero(np.linalg.norm(mesh.vertices[:, :2], axis=1) < CAP))
+        turn = Turn(sim, np.flatnonzero(np.linalg.norm(sim.mesh.vertices[:, :2], axis=1) < CAP))
         height, angle, times = [float(centre_of_mass(sim)[2])], [0.0], [0.0]
 
         def look(sim: Simulation) -> None:

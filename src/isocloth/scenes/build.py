@@ -45,6 +45,8 @@ def build(scene: Scene) -> Simulation:
         problems.raise_if_any()
     if settings.self_collision:
         contact["self_collision"] = True
+    if settings.contact != "coulomb":
+        contact["contact"] = settings.contact
     sim = ScheduledSimulation(
         _noisy(mesh, scene.cloth),
         scene.fabric,

@@ -45,6 +45,7 @@ class Settings:
     discretisation: str | None = None
     bending_model: str = "hessian"
     self_collision: bool = False
+    contact: str = "coulomb"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,7 @@ from isocloth.scenes.table import Table
 from isocloth.simulation.integrators import INTEGRATORS
 from isocloth.simulation.simulation import LONGEST_TIMESTEP
 from isocloth.solver import SOLVERS
+from isocloth.solver.contact_methods import CONTACTS
 from isocloth.terms.bending import MODELS
 from isocloth.terms.isometry import DISCRETISATIONS
 
@@ -35,6 +36,7 @@ def read_settings(table: Table) -> Settings:
         else None,
         bending_model=table.choice("bending_model", MODELS, "hessian"),
         self_collision=table.flag("self_collision", False),
+        contact=table.choice("contact", CONTACTS, "coulomb"),
     )
     table.take("discretisation")
     if duration < timestep / 2:

@@ -26,6 +26,7 @@ class Report:
     contacts: contacts that carry force.
     min_gap: smallest distance less the one to be kept, m, to obstacles and between layers; infinite without any near.
     friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force.
+    fallbacks: convex problems that a solver from a library had to solve, because Newton's method did not in its rounds.
     problem: empty, or what went wrong and what to do.
     residuals: the other measures (edge stretch, nodal metric, area errors, ...), computed when asked for.
     """
@@ -40,6 +41,7 @@ class Report:
     contacts: int = 0
     min_gap: float = math.inf
     friction_residual: float = 0.0
+    fallbacks: int = 0
     problem: str = ""
     _measure: Callable[[], Mapping[str, float]] | None = field(default=None, repr=False)
     _residuals: Mapping[str, float] | None = field(default=None, repr=False)
@@ -62,5 +64,5 @@ class Report:
 #: what a trajectory keeps of every report
 RECORDED = (
     "iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual", "contacts", "min_gap",
-    "friction_residual",
+    "friction_residual", "fallbacks",
 )  # fmt: skip

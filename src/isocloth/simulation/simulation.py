@@ -30,7 +30,9 @@ from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
 from isocloth.simulation.surroundings import Encounter, Surroundings
 from isocloth.solver import SOLVERS, make_solver
+from isocloth.solver.contact_methods import check_contact, make_contact_solver
 from isocloth.solver.contact_newton import ContactNewton, Touch
+from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, Law
 from isocloth.solver.newton import Newton
 from isocloth.solver.outcome import Outcome, worst_of
@@ -57,6 +59,10 @@ class Simulation:
         bending_model: "hessian", "laplacian" (the papers') or "interior".
         obstacles: what the cloth cannot pass: `ic.Floor()`, `ic.Sphere(...)`, ...
         self_collision: whether layers of the cloth keep `fabric.thickness` apart; False lets them pass through.
+        contact: "coulomb" (what sticks does not move) or "lagged" (the papers': hard contacts, and a friction that only
+            knows sliding, taken from the iterate before).
+        contact_solver: with "lagged", who solves its quadratic problems: "active_set" (the papers' method), "clarabel"
+            or "piqp" (from libraries); None = "active_set".
         solver_options: a `NewtonOptions` or `ProjectionOptions`.
     """
 
@@ -74,6 +80,8 @@ class Simulation:
         bending_model: str = "hessian",
         obstacles: Sequence[Obstacle] = (),
         self_collision: bool = False,
+        contact: str = "coulomb",
+        contact_solver: str | None = None,
         solver_options: Any = None,
     ) -> None:
         if not isinstance(mesh, Mesh):
@@ -86,6 +94,7 @@ class Simulation:
             raise ValueError(f"integrator {integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
         if solver not in SOLVERS:
             raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
+        check_contact(contact, contact_solver)
         self.mesh = mesh
         self._fabric = fabric
         self._timestep = _timestep(timestep)
@@ -96,7 +105,10 @@ class Simulation:
             )
         self.integrator = integrator
         self.rest = _rest_mesh(mesh, rest)
-        self.settings = {"discretisation": discretisation, "bending_model": bending_model, "options": solver_options}
+        self.settings = {
+            "discretisation": discretisation, "bending_model": bending_model, "options": solver_options,
+            "contact": (contact, contact_solver),
+        }  # fmt: skip
         self.problem = build(
             self.rest,
             fabric,
@@ -107,9 +119,8 @@ class Simulation:
         self.solver = make_solver(solver, self.problem, solver_options)
         self._around: Surroundings | None = None
         self._contact: ContactNewton | None = None
-        self._surrounded = bool(
-            len(obstacles) or self_collision
-        )  # always in need of contact, not only while it pinches
+        # in need of contact always, not only while it pinches
+        self._surrounded = bool(len(obstacles) or self_collision)
         if self._surrounded:
             self._expect_contact(obstacles, self_collision)
         self._scheme = BY_NAME[integrator]
@@ -125,7 +136,8 @@ class Simulation:
                 f"solver {self.solver.name!r} knows no contact; use solver='newton' with obstacles and grippers"
             )
         self._around = Surroundings(self.rest, self.fabric, obstacles, self_collision)
-        self._contact = ContactNewton(self.problem, self.settings["options"])
+        contact, contact_solver = self.settings["contact"]
+        self._contact = make_contact_solver(contact, contact_solver, self.problem, self.settings["options"])
         self.solver = self._contact.newton
 
     @property
@@ -246,6 +258,16 @@ class Simulation:
         """Whether layers of the cloth keep apart."""
         return self._around is not None and self._around.self_collision
 
+    def record_contact(self, receive: Callable[[ContactQP], None] | None) -> None:
+        """Hand the contact problem of every coming linearisation to a function; None stops it.
+
+        With `problems = []`, `sim.record_contact(problems.append)` keeps them all; `problem.save(file)` writes one.
+        Friction is a known force in them.
+        """
+        if self._contact is None:
+            raise ValueError("there is no contact to record: give the simulation obstacles, or self_collision=True")
+        self._contact.on_problem = receive
+
     # --------------------------------------------------------------- grasps
 
     @property
@@ -301,6 +323,8 @@ class Simulation:
                 (times (T,), centres (T, 3)); or None: the gripper stays until `gripper.move_to`.
             rotation: (3, 3) matrix that turns the box about its centre; or a function of time that returns it.
         """
+        if self.settings["contact"][0] != "coulomb":
+            raise ValueError("a gripper holds by friction that sticks: use contact='coulomb', the default, to pinch")
         gripper = Gripper(
             self, centre, size, normal=normal, force=force, friction=friction, path=path, rotation=rotation
         )
@@ -371,7 +395,7 @@ class Simulation:
     def step(self) -> Report:
         """Advance by one time step and return its certificate."""
         parts: list[Outcome] = []
-        before = self._state
+        before, fallbacks = self._state, self._fallbacks()
         try:
             iterations = self._advance(self.timestep, 0, parts, before)
         except BaseException:  # a path that raises, say: half a step must not remain
@@ -387,9 +411,13 @@ class Simulation:
         return Report(
             time=self._state.time, iterations=iterations, isometry_error=worst.isometry_error, converged=not problem,
             substeps=len(parts), strain_gap=worst.strain_gap, force_residual=worst.force_residual,
-            contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual, problem=problem,
+            contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual,
+            fallbacks=self._fallbacks() - fallbacks, problem=problem,
             _measure=partial(_measures, self.rest, self._state.positions),
         )  # fmt: skip
+
+    def _fallbacks(self) -> int:
+        return 0 if self._contact is None else self._contact.fallbacks
 
     def _advance(self, timestep: float, depth: int, parts: list[Outcome], before: State) -> int:
         """One (sub)step; if it does not converge, two of half the length.

@@ -7,14 +7,19 @@ contacts of the last step, with their forces, are the first guess: a cloth at re
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
+from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subtract_forces
 from isocloth.solver.descent import descend
+from isocloth.solver.fallback import fall_back, unsolved
+from isocloth.solver.linearised import Linearised, along_surface, contact_problem
 from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _linearise
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.unboxed import Unboxed, unboxed
@@ -42,6 +47,9 @@ THOROUGHNESS = ((1e-1, 3), (1e-1, 3), (1e-2, 4), (1e-3, 12))
 
 #: under the force it bore a contact gives way by at most this part of the accepted penetration
 YIELDING = 0.2
+
+#: linearisations of a step that may be left unsolved before a library is asked: mostly the next one mends it
+PATIENCE = 2
 
 #: room in the factor is kept for at most so many times the pairs that are near
 ROOM = 1.5
@@ -106,6 +114,14 @@ class ContactNewton:
         self.coupled_at = np.zeros((0, 3))  # ... ordered when the cloth was here
         self.rebuilt = 0  # how often the pattern had to follow the contacts
         self._arrays: Unboxed | None = None  # what kernels read, from the first solve on
+        self.fallbacks = 0  # convex problems that a library solved
+        self.on_problem: Callable[[ContactQP], None] | None = None  # is given the contact problem of each linearisation
+        self._problem = problem
+
+    @cached_property
+    def linearised(self) -> Linearised:
+        """The linearisation as sparse matrices, for those who ask."""
+        return Linearised(self._problem)
 
     def couple(self, pairs: IntArray, positions: FloatArray) -> None:
         """Make room in the factor for contacts between pairs of nodes."""
@@ -119,13 +135,13 @@ class ContactNewton:
         *, first: bool = False,
     ) -> ContactOutcome:  # fmt: skip
         """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
-        o = self.options
+        o, work = self.options, self.newton._work
         if first and encounter.pairwise:
             self.couple(encounter.couplings(step.start), step.start.copy())
         if self._arrays is None:
             self._arrays = self._unboxed()
         y, lam = step.start.copy(), multipliers.copy()
-        iterations = linearisations = 0
+        iterations = linearisations = stuck = 0
         converged = False
         judged = NOT_JUDGED
         refresh(self._arrays, step, inertia, y)
@@ -141,26 +157,41 @@ class ContactNewton:
                     break
                 if not np.isfinite(judged.residual) or linearisations >= o.max_iterations:
                     break
+            if self.on_problem is not None and len(contacts.gap) and not contacts.press.any():
+                friction = along_surface(contacts, law.force)
+                self.on_problem(contact_problem(self.linearised, step, inertia, work, lam, contacts, friction))
             thoroughness = THOROUGHNESS[min(linearisations, len(THOROUGHNESS) - 1)]
-            # no tension is known yet in the first: learn it before moving, or the first step would swing freely
-            longest = 0.0 if first else self.longest
-            spent = improve(self._arrays, step, inertia, lam, contacts, law, *thoroughness, longest, y)
+            spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
             if spent < 0:
                 self.couple(self._with_old(encounter.couplings(y)), y.copy())
                 self._arrays = self._unboxed()
-                spent = improve(self._arrays, step, inertia, lam, contacts, law, *thoroughness, longest, y)
+                spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
                 if spent < 0:
                     raise AssertionError("a coupling of contacts is missing from the pattern made for them")
             iterations += spent
+            exhausted = spent == thoroughness[1] and thoroughness == THOROUGHNESS[-1]
+            if exhausted and unsolved(contacts, law, work.solution) > thoroughness[0]:
+                stuck += 1
+                if stuck > PATIENCE:
+                    self.fallbacks += fall_back(self.linearised, step, inertia, work, lam, contacts, law)
             linearisations += 1
+            # no tension is known yet in the first: learn it before moving, or the first step would swing freely
+            move(self._arrays, step, inertia, lam, 0.0 if first else self.longest, y)
             first = False
             touch = Touch(contacts.key, law)
         closest = float(contacts.gap[contacts.press == 0.0].min(initial=np.inf))
         outcome = Outcome(
-            y, lam, self.newton._work.residual.copy(), iterations, converged, judged.error, judged.gap, judged.residual,
+            y, lam, work.residual.copy(), iterations, converged, judged.error, judged.gap, judged.residual,
             int((law.status != OPEN).sum()), closest, judged.friction,
         )  # fmt: skip
         return ContactOutcome(outcome, contacts, law)
+
+    def _descend(
+        self, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law, tolerance: float,
+        most: int,
+    ) -> int:  # fmt: skip
+        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most)
+        return spent
 
     def _with_old(self, pairs: IntArray) -> IntArray:
         """Pairs together with those there was room for, unless these have become too many: layers that slide on each
@@ -230,15 +261,22 @@ def judge(
 
 
 @kernel
-def improve(
+def descend_from(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
-    tolerance: float, most: int, longest: float, y: FloatArray,
+    tolerance: float, most: int,
 ) -> int:  # fmt: skip
-    """Solve the linearised problem, and move y to its solution, by at most `longest` m; as `descend` returns."""
+    """`descend`, as Python calls it."""
     cloth, f, look, work = arrays.content
     spent: int = descend(cloth, step, inertia, f, look, work, contacts, law, lam, tolerance, most)
-    if spent < 0:
-        return spent
+    return spent
+
+
+@kernel
+def move(
+    arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, longest: float, y: FloatArray
+) -> None:
+    """Take the multipliers of the linearised problem, and move y to its solution, by at most `longest` m."""
+    cloth, _, _, work = arrays.content
     _linearise(cloth, work)
     lam[:] = work.linearised
     x, far = work.solution, 0.0
@@ -249,7 +287,6 @@ def improve(
         for d in range(3):
             y[i, d] += share * x[3 * i + d]
     _refresh(cloth, step, inertia, work, y)
-    return spent
 
 
 @kernel

@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.files import atomic_path
 from isocloth.typing import FloatArray
 
 
@@ -49,12 +50,16 @@ class ContactQP(NamedTuple):
         return float(d @ (0.5 * (self.A @ d) + self.g))
 
     def save(self, file: str | os.PathLike[str] | IO[bytes]) -> None:
-        """Write everything to one .npz; into `files.atomic_path` where a reader may come at any time."""
+        """Write everything to one .npz, a file by name whole or not at all."""
         arrays: dict[str, np.ndarray] = {"g": self.g, "H": self.H}
         for name, matrix in (("A", sp.csc_matrix(self.A)), ("J", sp.csr_matrix(self.J))):
             arrays[f"{name}_data"], arrays[f"{name}_indices"] = matrix.data, matrix.indices
             arrays[f"{name}_indptr"], arrays[f"{name}_shape"] = matrix.indptr, np.array(matrix.shape)
-        np.savez_compressed(file, allow_pickle=False, **arrays)
+        if not isinstance(file, (str, os.PathLike)):
+            np.savez_compressed(file, allow_pickle=False, **arrays)
+            return
+        with atomic_path(file) as temporary, open(temporary, "wb") as stream:
+            np.savez_compressed(stream, allow_pickle=False, **arrays)
 
     @classmethod
     def load(cls, file: str | os.PathLike[str] | IO[bytes]) -> ContactQP:

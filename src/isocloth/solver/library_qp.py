@@ -4,6 +4,8 @@ Clarabel is an interior-point method with a homogeneous embedding, which recogni
 proximal interior-point method, chosen among PIQP, ProxQP, OSQP and DAQP because it reaches 1e-9 and is quick on 7 x 9
 nodes as well as on 20 x 20; where rows contradict each other it only does not converge. Both see A and J as sparse
 matrices. `seconds` is the time of everything they do, the analysis of the pattern included: it changes with the rows.
+They are given the problem in its own units of force and length. In newton and metres the last iterates of a step, whose
+energies are nanojoules, would lie within their tolerances from the start.
 """
 
 from __future__ import annotations
@@ -33,6 +35,26 @@ def _library(name: str) -> Any:
         ) from error
 
 
+def _in_units(problem: ContactQP) -> tuple[ContactQP, float, float]:
+    """The problem in units of a force, N, and of a length, m, and these units.
+
+    The length is what the largest force or the deepest penetration moves the cloth by, whichever is more.
+    """
+    stiffness = float(problem.A.diagonal().mean()) if len(problem.g) else 1.0
+    length = max(np.max(np.abs(problem.g), initial=0.0) / stiffness, -np.min(problem.H, initial=0.0)) or 1.0
+    force = stiffness * length
+    own = ContactQP(problem.A * (1.0 / stiffness), problem.g / force, problem.J, problem.H / length)
+    return own, force, length
+
+
+def require(name: str) -> None:
+    """Raise if there is no contact solver of this name, or if its library is missing."""
+    if name not in SOLVERS:
+        raise ValueError(f"contact solver {name!r} is unknown; choose one of {', '.join(SOLVERS)}")
+    if SOLVERS[name] is not solve_active_set:
+        _library(name)
+
+
 def solve_clarabel(problem: ContactQP, *, tolerance: float = TOLERANCE) -> QPSolution:
     """Solve by Clarabel: -J d + s = H with s >= 0 in its form, z = gamma."""
     clarabel = _library("clarabel")
@@ -42,11 +64,12 @@ def solve_clarabel(problem: ContactQP, *, tolerance: float = TOLERANCE) -> QPSol
     settings.verbose = False
     settings.max_threads = 1
     settings.tol_feas = settings.tol_gap_abs = settings.tol_gap_rel = tolerance
-    upper, rows = sp.triu(problem.A, format="csc"), sp.csc_matrix(-problem.J)
-    cones = [clarabel.NonnegativeConeT(len(problem.H))]
-    answer = clarabel.DefaultSolver(upper, problem.g, rows, problem.H, cones, settings).solve()
+    own, force, length = _in_units(problem)
+    upper, rows = sp.triu(own.A, format="csc"), sp.csc_matrix(-own.J)
+    cones = [clarabel.NonnegativeConeT(len(own.H))]
+    answer = clarabel.DefaultSolver(upper, own.g, rows, own.H, cones, settings).solve()
+    d, gamma = length * np.asarray(answer.x), force * np.asarray(answer.z)
     seconds = time.perf_counter() - begin
-    d, gamma = np.asarray(answer.x, dtype=np.float64), np.asarray(answer.z, dtype=np.float64)
     status = str(answer.status)
     if "PrimalInfeasible" in status:
         # z is then the proof, and x means nothing
@@ -64,10 +87,11 @@ def solve_piqp(problem: ContactQP, *, tolerance: float = TOLERANCE) -> QPSolutio
     solver = piqp.SparseSolver()
     solver.settings.eps_abs = solver.settings.eps_rel = tolerance
     solver.settings.eps_duality_gap_abs = solver.settings.eps_duality_gap_rel = tolerance
-    solver.setup(problem.A, problem.g, None, None, sp.csc_matrix(problem.J), -problem.H, None)
+    own, force, length = _in_units(problem)
+    solver.setup(own.A, own.g, None, None, sp.csc_matrix(own.J), -own.H, None)
     status = solver.solve()
+    d, gamma = length * np.array(solver.result.x), force * np.array(solver.result.z_l)
     seconds = time.perf_counter() - begin
-    d, gamma = np.array(solver.result.x), np.array(solver.result.z_l)
     iterations = int(solver.result.info.iter)
     return QPSolution(d, gamma, iterations, status == piqp.PIQP_SOLVED, certify(problem, d, gamma), seconds)
 
