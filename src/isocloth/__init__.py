@@ -34,8 +34,8 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`ic.pictures` and `ic.scenes` are loaded when they are first used."""
-    if name in ("pictures", "scenes"):
+    """`ic.pictures`, `ic.scenes` and `ic.states` are loaded when they are first used."""
+    if name in ("pictures", "scenes", "states"):
         import importlib
 
         return importlib.import_module(f"isocloth.{name}")

@@ -60,7 +60,7 @@ def of_segments(
         raise ValueError("segments have infinite coordinates; expected numbers in m, or NaN for a hidden segment")
     if not cap > 0.0:
         raise ValueError(f"cap is {cap}, expected a positive number")
-    seen = ~np.isnan(x).any(axis=(1, 2))
+    seen = np.isfinite(x.reshape(len(x), 6)).all(axis=1)
     lengths = np.linalg.norm(x[:, 1] - x[:, 0], axis=1)
     if (lengths[seen] == 0.0).any():
         where = int(np.flatnonzero(seen & (lengths == 0.0))[0])
