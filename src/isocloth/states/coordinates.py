@@ -61,7 +61,7 @@ def of_segments(
     if not cap > 0.0:
         raise ValueError(f"cap is {cap}, expected a positive number")
     seen = np.isfinite(x.reshape(len(x), 6)).all(axis=1)
-    lengths = np.linalg.norm(x[:, 1] - x[:, 0], axis=1)
+    lengths = np.sqrt(((x[:, 1] - x[:, 0]) ** 2).sum(axis=1))
     if (lengths[seen] == 0.0).any():
         where = int(np.flatnonzero(seen & (lengths == 0.0))[0])
         raise ValueError(f"segment {where} has no length; give two different ends, or NaN if it is hidden")
