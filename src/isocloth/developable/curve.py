@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,10 +137,8 @@ def find_corners(x: FloatArray) -> IntArray:
 def _spline(at: FloatArray, x: FloatArray, smoothing: float, degree: int, *, periodic: bool) -> BSpline:
     degree = min(degree, len(x) - 1)
     if smoothing > 0.0 and len(x) > 6:
-        # splprep leaves out the last point of a periodic curve itself
-        (knots, coefficients, k), _ = splprep(
-            list(x.T), u=at, k=degree, s=len(x) * smoothing**2, per=1 if periodic else 0
-        )
+        fitted: Any = splprep(list(x.T), u=at, k=degree, s=len(x) * smoothing**2, per=1 if periodic else 0)
+        (knots, coefficients, k), _ = fitted
         return BSpline(knots, np.stack(coefficients, axis=1), k, extrapolate="periodic" if periodic else True)
     degree -= 1 - degree % 2  # periodic splines have odd degrees
     return make_interp_spline(at, x, k=degree, bc_type="periodic" if periodic else None)

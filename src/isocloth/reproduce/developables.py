@@ -127,7 +127,7 @@ def _two_fillings(result: Result, n: int, out: Path | None) -> None:
     if out is not None:
         for k, surface in enumerate(found):
             mesh = surface.mesh(9)
-            still = Trajectory(times=[0.0], positions=mesh.vertices[None], faces=mesh.faces, rest=mesh.vertices)
+            still = Trajectory(times=np.zeros(1), positions=mesh.vertices[None], faces=mesh.faces, rest=mesh.vertices)
             save_png(frame(still, 0), out / f"developables-filling-{k + 1}.png")
 
 

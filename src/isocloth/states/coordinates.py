@@ -9,7 +9,7 @@ from isocloth.meshes import Mesh
 from isocloth.states.boundary import boundary_of, corner_segments, nodes
 from isocloth.states.dgli import UP, dgli
 from isocloth.states.segments import Touching
-from isocloth.typing import FloatArray
+from isocloth.typing import BoolArray, FloatArray
 
 #: largest value, in units of 1 / (mean length of the segments). Segments of a flat cloth reach some hundredths;
 #: where one passes closely over the end of another there is no bound.
@@ -60,7 +60,7 @@ def of_segments(
         raise ValueError("segments have infinite coordinates; expected numbers in m, or NaN for a hidden segment")
     if not cap > 0.0:
         raise ValueError(f"cap is {cap}, expected a positive number")
-    seen = np.isfinite(x.reshape(len(x), 6)).all(axis=1)
+    seen: BoolArray = np.asarray(np.isfinite(x.reshape(len(x), 6)).all(axis=1))
     lengths = np.sqrt(((x[:, 1] - x[:, 0]) ** 2).sum(axis=1))
     if (lengths[seen] == 0.0).any():
         where = int(np.flatnonzero(seen & (lengths == 0.0))[0])
