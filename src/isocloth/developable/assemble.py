@@ -26,6 +26,10 @@ from isocloth.typing import BoolArray, FloatArray
 #: arcs tried one after the other beyond which the search is given up: a curve with so many ways is not generic
 MOST = 20_000
 
+#: points of an arc that say where it points, and how much of the way (s against t) may differ across a gap
+STRETCH = 4
+SWERVE = 0.1
+
 #: one end of the rulings stands still when it moves by less than this part of what the other does
 STILL = 1e-3
 
@@ -45,11 +49,14 @@ class Tolerances:
 
     tip: t - s (m) at which an arc has reached the diagonal.
     near: steps in s and t (m) at which an arc follows on another.
+    gap: steps in s and t (m) that are bridged when the arcs on both sides point at each other: next to corners the
+        tangents of the curve are less sure, and the sign of D may be lost.
     plane: distance from a plane (m) at which a part of the curve is plane.
     """
 
     tip: float
     near: float
+    gap: float
     plane: float
 
 
@@ -132,12 +139,24 @@ def _following(curve: SpaceCurve, arcs: list[Arc], by: Tolerances) -> list[list[
                 fall, rise = one.s[-1] - (other.s[0] + shift), other.t[0] + shift - one.t[-1]
                 if fall < -by.near or rise < -by.near or other.t[0] - other.s[0] > length:
                     continue
-                if max(fall, rise) <= by.near:
+                if max(fall, rise) <= by.near or _goes_on(one, other, fall, rise, by):
                     found.append((number, shift, False))
                 elif fall >= 0.0 and rise >= 0.0 and _plane_between(curve, one, other, shift, by):
                     found.append((number, shift, True))
         result.append(found)
     return result
+
+
+def _goes_on(one: Arc, other: Arc, fall: float, rise: float, by: Tolerances) -> bool:
+    """Whether an arc points over a small gap at the beginning of another, which points back."""
+    if min(fall, rise) < 0.0 or max(fall, rise) > by.gap or min(len(one.s), len(other.s)) < STRETCH:
+        return False
+    # steps of s and t along the end of one arc and along the beginning of the other
+    ways = [
+        (one.s[-STRETCH] - one.s[-1], one.t[-1] - one.t[-STRETCH]),
+        (other.s[0] - other.s[STRETCH - 1], other.t[STRETCH - 1] - other.t[0]),
+    ]
+    return all(abs(fall / (fall + rise) - a / (a + b)) < SWERVE for a, b in ways)
 
 
 def _plane_between(curve: SpaceCurve, one: Arc, other: Arc, shift: float, by: Tolerances) -> bool:

@@ -29,9 +29,13 @@ THIN = 0.1
 
 #: t - s, beyond the band, at which an arc has reached the diagonal: on coarse curves the sign of D is lost earlier
 TIP = 0.05
+NOISY_TIP = 0.13
+
+#: steps in s and t, as parts of the length, over which arcs are joined that point at each other
+GAP = 0.03
 
 #: part of the length that a tip may cut off; more is a flat cap
-CAP = 0.08
+CAP = 0.15
 
 #: rulings of a tip
 TIP_STEPS = 6
@@ -75,7 +79,8 @@ def developables(
     arcs = bitangent_arcs(gamma, resolution=resolution, band=band, flat=flat)
     cell = gamma.length / resolution
     near = min(0.5 * cell + NOISE * smoothing, 3.0 * cell)
-    by = Tolerances(tip=band + TIP * gamma.length, near=near, plane=level)
+    tip = band + (NOISY_TIP if smoothing > 0.0 else TIP) * gamma.length
+    by = Tolerances(tip=tip, near=near, gap=GAP * gamma.length, plane=level)
     surfaces = [_surface(gamma, path) for path in assemble(gamma, arcs, by)]
     return sorted((s for s in surfaces if _regular(gamma, s)), key=lambda s: s.area)
 
@@ -142,7 +147,9 @@ def _surface(curve: SpaceCurve, path: Path) -> RuledSurface:
     s, t, flat = [path.s[:1]], [path.t[:1]], []
     for i, across in enumerate(path.flat):
         here, there = (float(path.s[i]), float(path.t[i])), (float(path.s[i + 1]), float(path.t[i + 1]))
-        band = _band(curve, here, there) if across else np.array([there])
+        # a step over a gap may pass a corner, which must not be cut off
+        band = _band(curve, here, there)
+        band = band if across or len(band) > 1 else np.array([there])
         s.append(band[:, 0])
         t.append(band[:, 1])
         flat += [bool(across)] * len(band)

@@ -188,46 +188,65 @@ def _motion(result: Result, times: int) -> None:
 
 
 def _noise(result: Result, tries: int) -> None:
-    domain = square_domain(40, 25.0)
-    points = cylinder(domain[:, 0], domain[:, 1])
+    """Random errors of the points: how often the surface is found, and how near."""
+    shapes = {"rolled square": (square_domain(40, 25.0), [0, 40, 80, 120]), "smooth curve": (round_domain(160), [])}
     rng = np.random.default_rng(0)
-    for noise in (1e-5, 1e-4):
-        away = []
-        for _ in range(tries):
-            try:
-                found = developables(
-                    points + noise * rng.standard_normal(points.shape), corners=[0, 40, 80, 120], smoothing=noise
-                )
-            except ValueError:  # too many ways
-                found = []
-            away.append(min((off_the_chart(s, domain, cylinder) for s in found), default=np.inf))
-        good = np.isfinite(away)
-        result.info(f"rolled square with {1000 * noise:g} mm of noise: found, %", 100.0 * float(good.mean()), ".0f")
-        if good.any():
-            worst = float(np.array(away)[good].max())
-            result.info(f"rolled square with {1000 * noise:g} mm of noise: off the surface, m", worst, ".1e")
+    for name, (domain, corners) in shapes.items():
+        points = cylinder(domain[:, 0], domain[:, 1])
+        for noise in (1e-6, 1e-5, 1e-4):
+            away = []
+            for _ in range(tries):
+                shaken = points + noise * rng.standard_normal(points.shape)
+                try:
+                    found = developables(shaken, corners=corners, smoothing=noise)
+                except ValueError:  # too many ways
+                    found = []
+                away.append(min((off_the_chart(s, domain, cylinder) for s in found), default=np.inf))
+            near = np.array(away) < 0.01
+            what = f"{name} with {1000 * noise:g} mm of noise"
+            result.info(f"{what}: found, %", 100.0 * float(near.mean()), ".0f")
+            if near.any():
+                result.info(f"{what}: off the surface, m", float(np.array(away)[near].max()), ".1e")
 
 
 def _simulated(result: Result, quick: bool, say: Say) -> None:
-    """A strip clamped at both ends, which come closer: its inner nodes against the surface of its boundary."""
+    """Inner nodes of simulated sheets against the surface of their boundary."""
     say("a simulated strip")
-    mesh = meshes.rectangle(0.6, 0.15, (31, 8) if quick else (61, 16))
-    sim = Simulation(mesh, Fabric(density=0.2, bending=2e-3, damping=1.0))
-    right = np.flatnonzero(mesh.vertices[:, 0] > 0.6 - 1e-9)
-    rest = mesh.vertices[right]
+    strip = meshes.rectangle(0.6, 0.15, (31, 8) if quick else (61, 16))
+    right = np.flatnonzero(strip.vertices[:, 0] > 0.6 - 1e-9)
+    sim = Simulation(strip, Fabric(density=0.2, bending=2e-3, damping=1.0))
+    sim.grasp(np.flatnonzero(strip.vertices[:, 0] < 1e-9))
+    sim.grasp(right, _shifted(strip.vertices[right], [[-0.1, 0.0, 0.0]]))
+    _inside(result, "simulated strip, ends closer", strip, sim.run(1.2 if quick else 2.0).positions[-1], 1e-4)
+    say("a simulated square")
+    square = meshes.rectangle(0.5, 0.5, (31, 31))
+    held = square.nearest([[0.0, 0.0, 0.0], [0.5, 0.5, 0.0]])
+    sim = Simulation(square, Fabric(density=0.2, bending=1e-2, damping=2.0), gravity=0.5)
+    sim.grasp(held, _shifted(square.vertices[held], [[0.06, 0.06, 0.0], [-0.06, -0.06, 0.0]]))
+    positions = sim.run(2.0 if quick else 3.0).positions[-1]
+    across = np.round(square.vertices[:, :2].sum(axis=1), 9)
+    bowed = max(float(np.ptp(positions[across == line, 2])) for line in np.unique(across))
+    result.info("simulated square, opposite corners closer: bow along its rulings, m", bowed, ".1e")
+    _inside(result, "simulated square, opposite corners closer", square, positions, 5e-3)
 
-    def closer(time: float) -> FloatArray:
+
+def _shifted(rest: FloatArray, by: list[list[float]]) -> Callable[[float], FloatArray]:
+    """Held nodes that are moved within a second, without a jerk."""
+
+    def path(time: float) -> FloatArray:
         part = min(time, 1.0)
-        return np.asarray(rest - [0.1 * part * part * (3.0 - 2.0 * part), 0.0, 0.0])
+        return np.asarray(rest + part * part * (3.0 - 2.0 * part) * np.array(by))
 
-    sim.grasp(np.flatnonzero(mesh.vertices[:, 0] < 1e-9))
-    sim.grasp(right, closer)
-    positions = sim.run(1.2 if quick else 2.0).positions[-1]
+    return path
+
+
+def _inside(result: Result, name: str, mesh: meshes.Mesh, positions: FloatArray, limit: float) -> None:
     edge = boundary_of(mesh, positions)
     found = developables(edge.points, corners=edge.corners)
-    worst = min((float(s.distance(positions).max()) for s in found), default=np.inf)
-    result.info("simulated strip: surfaces found", len(found), ".0f")
-    result.below("simulated strip: inner nodes off the surface of the boundary, m", worst, 1e-4, ".1e")
+    result.info(f"{name}: surfaces found", len(found), ".0f")
+    away = min((s.distance(positions) for s in found), key=np.max, default=np.array([np.inf]))
+    result.below(f"{name}: nodes off the surface of the boundary, m", float(away.max()), limit, ".1e")
+    result.info(f"{name}: the same, rms, m", float(np.sqrt((away**2).mean())), ".1e")
 
 
 def _nearest(found: list[RuledSurface], away: Callable[[RuledSurface], float]) -> RuledSurface:
