@@ -11,8 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.pictures import contact_sheet, save_png
-from isocloth.pictures.matrix import table_picture
+from isocloth.pictures import contact_sheet, save_png, table_picture
 from isocloth.reproduce.result import Result, Say, silent
 from isocloth.states import Classifier, Database, boundary_of, corner_segments, davies_bouldin, dgli, gli, ideal_states
 from isocloth.states.clusters import left_out
