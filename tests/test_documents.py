@@ -28,6 +28,7 @@ QUICK = {
     "run": ["--duration", "0.04", "--quiet"],
     "render": ["--width", "240", "--height", "180", "--quiet"],
     "info": [],
+    "classify": [],
     "reproduce": ["--quick"],
 }
 

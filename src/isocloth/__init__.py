@@ -34,9 +34,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """`ic.pictures` and `ic.scenes` are loaded when they are first used."""
-    if name in ("pictures", "scenes"):
+    """What a simulation does not need is loaded when it is first used."""
+    if name in ("developable", "pictures", "scenes", "states"):
         import importlib
 
         return importlib.import_module(f"isocloth.{name}")
+    if name == "developables":
+        import importlib
+
+        return importlib.import_module("isocloth.developable").developables
     raise AttributeError(f"module 'isocloth' has no attribute {name!r}")

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+from scipy.integrate import quad
 
 from isocloth import Trajectory
 
@@ -25,6 +26,12 @@ EXPECTED = {
     "compare_solvers": (0.0, 0.02 * 0.594),
     "drop_on_a_sphere": (0.2 * 0.4 * 0.4 * 9.81, 1e-3 * 0.2 * 0.4 * 0.4 * 9.81),
     "lay_a_tablecloth": (0.0, 1e-5),
+    "name_a_fold": (1.0, 0.1),
+    # twice the area of a parabolic cylinder over the unit disc
+    "fill_a_boundary": (
+        2.0 * quad(lambda x: 2.0 * math.sqrt((1.0 - x * x) * (1.0 + (1.6 * x) ** 2)), -1.0, 1.0)[0],
+        2e-3,
+    ),
 }
 
 

@@ -6,6 +6,7 @@ import argparse
 import math
 
 from isocloth import __version__
+from isocloth.cli.classify import classify
 from isocloth.cli.demo import demo
 from isocloth.cli.info import info
 from isocloth.cli.render import render
@@ -25,6 +26,7 @@ def make_parser() -> argparse.ArgumentParser:
     _render(commands.add_parser("render", help="turn a simulated motion into pictures"))
     _info(commands.add_parser("info", help="show the installation, or what a file holds"))
     _demo(commands.add_parser("demo", help="simulate and picture a scene that shows what this is about"))
+    _classify(commands.add_parser("classify", help="name the state of a folded cloth"))
     # Listed for --help; they read their own options before this parser is asked.
     commands.add_parser("bench", help="measure speed (isocloth bench --help)", add_help=False)
     commands.add_parser("reproduce", help="repeat results of the papers (--list)", add_help=False)
@@ -76,6 +78,15 @@ def _demo(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--duration", type=seconds, help="simulate so many seconds instead of the scene's")
     parser.add_argument("--quiet", action="store_true", help="print the table only")
     parser.set_defaults(command=demo)
+
+
+def _classify(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Name the state of a rectangular cloth on a table. See docs/states.md."
+    parser.add_argument("state", help="trajectory (.h5, .npz), or .npz with positions, boundary or segments")
+    parser.add_argument("--database", help=".npz file of labelled states (default: ideal folds of a napkin)")
+    parser.add_argument("--frame", type=int, default=-1, help="of a trajectory (default: the last)")
+    parser.add_argument("--threshold", type=float, help="distance beyond which a state is unknown")
+    parser.set_defaults(command=classify)
 
 
 def seconds(text: str) -> float:

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from isocloth.pictures.animation import save_gif, save_mp4
 from isocloth.pictures.image import contact_sheet, frame, margin_for, save_png
+from isocloth.pictures.matrix import table_picture
 from isocloth.pictures.page import save_page
 from isocloth.pictures.studio import Colour, Obstacle, set_up, with_obstacles
 from isocloth.trajectory import Trajectory
 
-__all__ = ["SUFFIXES", "contact_sheet", "frame", "render", "save_png"]
+__all__ = ["SUFFIXES", "contact_sheet", "frame", "render", "save_png", "table_picture"]
 
 SUFFIXES = (".png", ".gif", ".mp4", ".html")
 
