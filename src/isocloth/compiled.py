@@ -16,7 +16,9 @@ def _fingerprint() -> tuple[float, int]:
     root = Path(__file__).parent
     files = [Path(__file__), root / "problem.py"]
     files += [
-        p for room in ("obstacles", "terms", "contact", "solver", "simulation") for p in (root / room).glob("*.py")
+        p
+        for room in ("obstacles", "terms", "contact", "solver", "simulation", "reconstruction")
+        for p in (root / room).glob("*.py")
     ]
     stamps = "".join(f"{p.name}{p.stat().st_mtime_ns}{p.stat().st_size}" for p in sorted(files))
     digest = hashlib.sha256(stamps.encode()).digest()
