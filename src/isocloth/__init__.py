@@ -3,7 +3,7 @@
 from typing import Any
 
 from isocloth import measure, meshes
-from isocloth.errors import ConvergenceError, FabricError, MeshError, SceneError
+from isocloth.errors import ConvergenceError, FabricError, MeshError, SamplingError, SceneError
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
 from isocloth.obstacles import (
@@ -28,15 +28,17 @@ __version__ = "0.1.0"
 __all__ = [
     "TIGHT", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError", "Floor",
     "Grasp", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions",
-    "Report", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "fabrics",
-    "measure", "meshes",
+    "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh",
+    "fabrics", "measure", "meshes",
 ]  # fmt: skip
 
 
 def __getattr__(name: str) -> Any:
-    """`ic.pictures` and `ic.scenes` are loaded when they are first used."""
-    if name in ("pictures", "scenes"):
-        import importlib
+    """`ic.pictures`, `ic.scenes` and `ic.reconstruct` are loaded when they are first used."""
+    import importlib
 
+    if name in ("pictures", "scenes", "reconstruction"):
         return importlib.import_module(f"isocloth.{name}")
+    if name in ("reconstruct", "Reconstruction"):
+        return getattr(importlib.import_module("isocloth.reconstruction"), name)
     raise AttributeError(f"module 'isocloth' has no attribute {name!r}")

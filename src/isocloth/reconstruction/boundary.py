@@ -15,8 +15,8 @@ from isocloth.compiled import kernel
 from isocloth.typing import FloatArray, IntArray
 
 #: a polygon that reaches farther from its middle than so many local spacings is a hole. The largest gap of a random
-#: sample reaches about 2.7 among 30 000 points, and grows with the root of the logarithm of their number
-LARGEST_GAP = 3.5
+#: sample reaches about 3.2 among 30 000 points, and grows with the root of the logarithm of their number
+LARGEST_GAP = 4.0
 
 
 @kernel

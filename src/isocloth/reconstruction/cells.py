@@ -119,7 +119,7 @@ def _around(
     role: IntArray,
     most: int,
 ) -> IntArray:
-    """Sides (k, 3) around a disc, from a given one on: triangle, side, and 1 if walked from its smaller point, or -1."""
+    """Sides (k, 3) around a disc, from a given one on: triangle, side, 1 if walked from its smaller point or -1."""
     found = np.empty((most, 3), dtype=np.int64)
     count = 0
     t0, s0 = first_side[0], first_side[1]

@@ -26,7 +26,9 @@ TWISTED = 0.005
 #: a handle within so many spacings of a point is too small to be sure of
 SMALL_HANDLE = 4.0
 #: share of points of which the neighbours do not lie near a plane, above which there is a doubt
-BENT = 0.02
+BENT = 0.05
+#: and what is not near a plane
+STEEP = 0.5
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ def find_doubts(surface: Complex, used: IntArray, stages: Stages, largest_gap: f
     doubts = []
     count = len(stages.spacing)
     radii, opened = stages.gap_radii, stages.opened
-    near = radii[(radii > largest_gap / MARGIN) & (radii < largest_gap * MARGIN)]
+    # the largest gap among n random points grows like sqrt(ln n); measured, it stays below this
+    usual = 1.05 * float(np.sqrt(np.log(count)))
+    near = radii[np.where(opened, radii < largest_gap * MARGIN, radii > usual)]
     if len(near):
         doubts.append(
             Doubt(
@@ -96,7 +100,7 @@ def find_doubts(surface: Complex, used: IntArray, stages: Stages, largest_gap: f
                 "or layers closer than the spacing. Sample more densely or smooth the points",
             )
         )
-    bent = float(np.mean(stages.flatness > FLAT))
+    bent = float(np.mean(stages.flatness > STEEP))
     if bent > BENT:
         doubts.append(
             Doubt(

@@ -126,7 +126,7 @@ def _excess(
         slot[members[i]] = i
     shared = 0
     joined = np.arange(3 * count)  # sides on the boundary that follow each other
-    ends = np.empty((2, 2), dtype=np.int64)
+    ends = np.empty(2, dtype=np.int64)
     seen_corner = np.zeros(3 * count, dtype=np.bool_)
     points = 0
     for i in range(count):
@@ -141,32 +141,30 @@ def _excess(
             # the fan of the corner at the beginning of side s: one way round, then the other
             points += 1
             v = triangles[t, s]
+            closed = False
             for turn in range(2):
                 f, side = t, (s if turn == 0 else (s + 2) % 3)
                 while True:
-                    place = slot[f]
                     for c in range(3):
                         if triangles[f, c] == v:
-                            seen_corner[3 * place + c] = True
-                    e2 = triangle_edges[f, side]
-                    g2 = edge_triangles[e2, 0] if edge_triangles[e2, 1] == f else edge_triangles[e2, 1]
-                    if g2 < 0 or not inside[g2]:
+                            seen_corner[3 * slot[f] + c] = True
+                    around = triangle_edges[f, side]
+                    g = edge_triangles[around, 0] if edge_triangles[around, 1] == f else edge_triangles[around, 1]
+                    if g < 0 or not inside[g]:
                         break
-                    f = g2
+                    f = g
                     if f == t:
+                        closed = True
                         break
-                    # the other side of f at v
-                    for c in range(3):
-                        if triangle_edges[f, c] != e2 and (triangles[f, c] == v or triangles[f, (c + 1) % 3] == v):
+                    for c in range(3):  # the other side of f at v
+                        if triangle_edges[f, c] != around and (triangles[f, c] == v or triangles[f, (c + 1) % 3] == v):
                             side = c
                             break
-                ends[turn, 0], ends[turn, 1] = f, side
-            e3 = triangle_edges[ends[0, 0], ends[0, 1]]
-            g3 = edge_triangles[e3, 0] if edge_triangles[e3, 1] == ends[0, 0] else edge_triangles[e3, 1]
-            if g3 < 0 or not inside[g3]:
-                a = _root(joined, 3 * slot[ends[0, 0]] + ends[0, 1])
-                b = _root(joined, 3 * slot[ends[1, 0]] + ends[1, 1])
-                joined[a] = b
+                ends[turn] = 3 * slot[f] + side
+                if closed:
+                    break
+            if not closed:
+                joined[_root(joined, ends[0])] = _root(joined, ends[1])
     curves = 0
     for i in range(count):
         for s in range(3):

@@ -44,13 +44,15 @@ def nearest(points: FloatArray, count: int = NEAREST) -> tuple[IntArray, FloatAr
     )
 
 
-def local_spacing(distances: FloatArray, rank: int = SPACING_RANK) -> FloatArray:
+def local_spacing(near: IntArray, distances: FloatArray, rank: int = SPACING_RANK) -> FloatArray:
     """Spacing (n,) in m around every point: sqrt(area / points), if the area is the disc that holds `rank` neighbours.
 
-    s = d_k sqrt(pi / k). At a boundary half of the disc is empty, and s is too large by up to sqrt(2).
+    s = d_k sqrt(pi / k). At a boundary half of the disc is empty, and s is too large by up to sqrt(2), which would
+    bridge slits; so the lower quartile of the neighbours' values is taken.
     """
     rank = min(rank, distances.shape[1])
-    return distances[:, rank - 1] * math.sqrt(math.pi / rank)
+    own = distances[:, rank - 1] * math.sqrt(math.pi / rank)
+    return np.quantile(own[near[:, :rank]], 0.25, axis=1)
 
 
 @kernel

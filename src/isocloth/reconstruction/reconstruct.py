@@ -324,7 +324,7 @@ def reconstruct(
 def weave(points: FloatArray, kept: IntArray, largest_gap: float) -> tuple[Stages, IntArray]:
     """The stages from neighbours to triangles (m, 3)."""
     near, away = neighbours.nearest(points)
-    spacing = neighbours.local_spacing(away)
+    spacing = neighbours.local_spacing(near, away)
     frames, flatness = normals.tangent_frames(points, near)
     found, enclosed = neighbours.tangent_neighbours(points, frames, near, spacing, neighbours.EMPTY_CIRCLE)
     candidates, _ = net.candidate_edges(points, found)
@@ -342,11 +342,12 @@ def weave(points: FloatArray, kept: IntArray, largest_gap: float) -> tuple[Stage
 def certainty(found: Reconstruction, *, selections: int = 5, share: float = 0.85, seed: int = 0) -> float:
     """Share of random selections of the points of a surface that give the same invariants."""
     random = np.random.default_rng(seed)
+    largest_gap = float(found.options.get("largest_gap", boundary.LARGEST_GAP))  # type: ignore[arg-type]
     same = 0
     for _ in range(selections):
         chosen = np.sort(random.choice(len(found.points), int(share * len(found.points)), replace=False))
         try:
-            _, triangles = weave(found.points[chosen], chosen, float(found.options.get("largest_gap", 3.5)))  # type: ignore[arg-type]
+            _, triangles = weave(found.points[chosen], chosen, largest_gap)
             least = max(SMALLEST_COMPONENT, int(SMALLEST_SHARE * len(chosen)))
             clean = complex.large_components(complex.without_pinches(triangles), least)
             other, _ = complex.compact(found.points[chosen], clean)
