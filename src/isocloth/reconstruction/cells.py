@@ -149,6 +149,8 @@ def decompose(surface: Complex, height: FloatArray, gradient: Gradient) -> CellC
     zero = [Cell(0, np.array([v])) for v in gradient.minima.tolist()]
     number = {v: i for i, v in enumerate(gradient.minima.tolist())}
     rank = ranks(height)
+    n = len(surface.points)
+    keys = surface.edges[:, 0] * n + surface.edges[:, 1]  # increasing, as edges are sorted
     skeleton = np.zeros(len(surface.edges), dtype=np.bool_)
     boundary_root = set(gradient.minima[surface.on_boundary[gradient.minima]].tolist())
     one = []
@@ -163,7 +165,8 @@ def decompose(surface: Complex, height: FloatArray, gradient: Gradient) -> CellC
         elif top in boundary_root:
             source = "link"
         one.append(Cell(1, path, ends=(number[left[-1]], number[right[-1]]), edge=e, source=source))
-        _mark(surface, path, skeleton)
+        pair = np.sort(np.stack([path[:-1], path[1:]], axis=1), axis=1)
+        skeleton[np.searchsorted(keys, pair[:, 0] * n + pair[:, 1])] = True
     order = {e: i for i, e in enumerate(gradient.critical.tolist())}
     forward = surface.table.side_forward.reshape(-1, 3)
     tables = (surface.triangle_edges, surface.edge_triangles, forward, gradient.role)
@@ -194,14 +197,6 @@ def _path(parent: IntArray, start: int) -> list[int]:
     while parent[path[-1]] != path[-1]:
         path.append(int(parent[path[-1]]))
     return path
-
-
-def _mark(surface: Complex, path: IntArray, flags: BoolArray) -> None:
-    """Flag the edges along a path of points."""
-    pair = np.sort(np.stack([path[:-1], path[1:]], axis=1), axis=1)
-    n = len(surface.points)
-    keys = surface.edges[:, 0] * n + surface.edges[:, 1]
-    flags[np.searchsorted(keys, pair[:, 0] * n + pair[:, 1])] = True
 
 
 def _critical_points(surface: Complex, height: FloatArray, gradient: Gradient, one: list[Cell]) -> list[CriticalPoint]:

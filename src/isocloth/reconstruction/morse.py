@@ -70,7 +70,7 @@ def _join_boundary(
             role[e] = CRITICAL  # closes the curve
             continue
         high, low = (ra, rb) if rank[ra] > rank[rb] else (rb, ra)
-        if height[a] - height[high] < detail:
+        if high == a or height[a] - height[high] < detail:
             tree[high] = low
             role[e] = DOWN
         else:
@@ -109,7 +109,7 @@ def _join_points(
         whole[wa] = wb
         ra, rb = _find(tree, a), _find(tree, b)
         high, low = (ra, rb) if rank[ra] > rank[rb] else (rb, ra)
-        if not fixed[high] and height[a] - height[high] < detail:
+        if not fixed[high] and (high == a or height[a] - height[high] < detail):
             tree[high] = low
             role[e] = DOWN
         elif not fixed[low] and height[a] - height[low] < detail:
@@ -147,10 +147,10 @@ def _join_triangles(
             continue
         whole[wf] = wg
         a, b = edges[e, 0], edges[e, 1]
-        level = max(height[a], height[b])
+        upper = a if rank[a] > rank[b] else b
         rf, rg = _find(tree, f), _find(tree, g)
         low, high = (rf, rg) if rank[top[rf]] < rank[top[rg]] else (rg, rf)
-        if height[top[low]] - level < detail:
+        if top[low] == upper or height[top[low]] - height[upper] < detail:
             tree[low] = high
             role[e] = UP
         else:

@@ -13,11 +13,11 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.interpolate import LinearNDInterpolator
 from scipy.optimize import brentq
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import splu
 
+from isocloth.compiled import kernel
 from isocloth.meshes.topology import component_labels, edge_table
 from isocloth.reconstruction.cells import CellComplex
 from isocloth.reconstruction.complex import Complex, oriented
@@ -43,13 +43,13 @@ class Chart:
     boundary: IntArray
     sides: list[IntArray]
 
-    @cached_property
-    def _interpolate(self) -> LinearNDInterpolator:
-        return LinearNDInterpolator(self.uv, self.positions)
-
     def __call__(self, uv: ArrayLike) -> FloatArray:
-        """Positions (k, N) in m at places (k, 2) of the domain, linear between the points; nan outside."""
-        return np.asarray(self._interpolate(np.asarray(uv, dtype=np.float64)))
+        """Positions (k, N) in m at places (k, 2) of the domain, linear on the triangles; nan outside."""
+        places = np.ascontiguousarray(uv, dtype=np.float64)
+        if places.ndim != 2 or places.shape[1] != 2:
+            raise ValueError(f"uv has shape {places.shape}, expected (k, 2) places in the domain, in m")
+        found: FloatArray = interpolate(self.uv, self.positions, self.triangles, places)
+        return found
 
     @cached_property
     def areas(self) -> FloatArray:
@@ -75,6 +75,28 @@ class Chart:
         places = np.stack(np.meshgrid(*axes, indexing="ij"), axis=-1).reshape(-1, 2)
         found = self(places)
         return found[np.isfinite(found).all(axis=1)]
+
+
+@kernel
+def interpolate(uv: FloatArray, positions: FloatArray, triangles: IntArray, places: FloatArray) -> FloatArray:
+    """Values (k, N) at places (k, 2), linear on the triangles between uv (n, 2); nan outside of all of them."""
+    found = np.full((len(places), positions.shape[1]), np.nan)
+    for t in range(len(triangles)):
+        a, b, c = triangles[t, 0], triangles[t, 1], triangles[t, 2]
+        ux, uy, vx, vy = uv[b, 0] - uv[a, 0], uv[b, 1] - uv[a, 1], uv[c, 0] - uv[a, 0], uv[c, 1] - uv[a, 1]
+        area = ux * vy - uy * vx
+        if area == 0.0:
+            continue
+        low, high = min(uv[a, 1], uv[b, 1], uv[c, 1]) - 1e-12, max(uv[a, 1], uv[b, 1], uv[c, 1]) + 1e-12
+        for k in range(len(places)):
+            if places[k, 1] < low or places[k, 1] > high:
+                continue
+            wx, wy = places[k, 0] - uv[a, 0], places[k, 1] - uv[a, 1]
+            s, r = (wx * vy - wy * vx) / area, (ux * wy - uy * wx) / area
+            if s >= -1e-9 and r >= -1e-9 and s + r <= 1.0 + 1e-9:
+                for q in range(positions.shape[1]):
+                    found[k, q] = (1.0 - s - r) * positions[a, q] + s * positions[b, q] + r * positions[c, q]
+    return found
 
 
 def chart(surface: Complex, cells: CellComplex, gradient: Gradient, number: int, domain: Domain = "disc") -> Chart:
