@@ -24,6 +24,7 @@ CHECKS = (
     "rigid", "roll", "catenary", "cantilever", "terms", "infeasible", "order", "swing", "projections",
     "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
     "tilted_plane", "capstan", "table", "cylinder", "turning_sphere", "needles", "tablecloth", "stick_hits",
+    "reconstruction",
 )  # fmt: skip
 
 __all__ = ["CHECKS", "Result", "check", "main"]
