@@ -4,8 +4,8 @@ import pytest
 import isocloth as ic
 from isocloth.errors import MeshError
 from isocloth.reconstruction import draw
-from isocloth.reconstruction.reconstruct import describe
 from isocloth.reconstruction.report import page
+from isocloth.reconstruction.words import describe
 from isocloth.reproduce.surfaces import surface, turned
 
 from .shapes import NAMES, found

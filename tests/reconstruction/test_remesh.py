@@ -4,7 +4,8 @@ import pytest
 import isocloth as ic
 from isocloth.meshes.geometry import corner_angles
 from isocloth.reconstruction.distance import distances
-from isocloth.reconstruction.remesh import boundary_nodes, centres, fit, remesh
+from isocloth.reconstruction.fitting import fit
+from isocloth.reconstruction.remesh import boundary_nodes, centres, remesh
 
 from .shapes import found
 

@@ -2,7 +2,7 @@
 
 `reconstruct` is the whole of it; the files of this room are its stages: `neighbours`, `normals`, `net`, `ribbon`,
 `boundary`, `fill`, `complex`, then `height`, `flows`, `levels`, `morse`, `cells`, `homology`, then `parametrise`,
-`remesh`, `distance`. `filters` prepare clouds, `files` read them, `draw` and `report` show what was found.
+`remesh`, `fitting`, `distance`. `filters` prepare clouds, `files` read them, `draw` and `report` show what was found.
 """
 
 from isocloth.reconstruction.filters import box_grid, curvature_filter, evened, largest_cluster, outliers

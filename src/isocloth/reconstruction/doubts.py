@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from isocloth.errors import SamplingError
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.handles import small_handles
+from isocloth.reconstruction.stages import Stages
 from isocloth.typing import FloatArray, IntArray
-
-if TYPE_CHECKING:
-    from isocloth.reconstruction.reconstruct import Stages
 
 #: half of the points are less flat than this on a surface that is sampled well enough
 FLAT = 0.35

@@ -18,49 +18,27 @@ from isocloth.reconstruction import (
     cloud,
     complex,
     filters,
+    fitting,
     height,
     homology,
     levels,
     morse,
     neighbours,
-    net,
     normals,
     parametrise,
     remesh,
-    ribbon,
 )
 from isocloth.reconstruction import distance as distances
-from isocloth.reconstruction import fill as filling
 from isocloth.reconstruction.cells import Cell, CellComplex, CriticalPoint, decompose
 from isocloth.reconstruction.doubts import Doubt, find_doubts, refuse
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.reconstruction.stages import Stages, weave
+from isocloth.reconstruction.words import describe
+from isocloth.typing import FloatArray, IntArray
 
 #: a component with fewer points is left out
 SMALLEST_COMPONENT = 12
 #: and one with less than this share of the points
 SMALLEST_SHARE = 0.01
-
-
-@dataclass(frozen=True, eq=False)
-class Stages:
-    """What every stage found, for those who want to look. All arrays are over the points that passed the filters.
-
-    kept: (n,) which rows of the given cloud these are. nearest: (n, k). spacing: (n,) in m. frames: (n, 2, N) tangent
-    vectors. flatness: (n,) 0 on a plane, 1 where there is none. enclosed: (n,) whether the neighbours enclose the point
-    in its tangent plane; where not, it lies on a boundary or a gap. net: (e, 2) edges. untwisted: edges that had to be
-    removed. gap_radii: (faces,) of all polygons of the net, in spacings. opened: (faces,) which are holes.
-    """
-
-    kept: IntArray
-    nearest: IntArray
-    spacing: FloatArray
-    frames: FloatArray
-    flatness: FloatArray
-    enclosed: BoolArray
-    net: IntArray
-    untwisted: int
-    gap_radii: FloatArray
-    opened: BoolArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -195,12 +173,12 @@ class Reconstruction:
         wanted = 2.0 * self.spacing if edge is None else edge
         # a quad is a third of a triangle, with sides of about 0.43 of its edges
         nodes, triangles = remesh.remesh(self.surface, wanted if element == "triangle" else wanted / 0.43)
-        positions = remesh.relaxed(self.surface, self._fit, nodes, triangles)
+        positions = fitting.relaxed(self.surface, self._fit, nodes, triangles)
         if element == "triangle":
             return Mesh(positions, triangles, name="reconstruction", orient=True)
         vertices, quads = triangles_to_quads(positions, triangles)
         try:
-            return Mesh(remesh.onto(self._fit, vertices), quads, name="reconstruction", orient=True)
+            return Mesh(fitting.onto(self._fit, vertices), quads, name="reconstruction", orient=True)
         except MeshError:  # on a coarse mesh of a curved surface a quad may lose its convexity
             return Mesh(vertices, quads, name="reconstruction", orient=True)
 
@@ -214,10 +192,10 @@ class Reconstruction:
         return reconstruct(chosen, **self.options)  # type: ignore[arg-type]
 
     @cached_property
-    def _fit(self) -> remesh.Fit:
+    def _fit(self) -> fitting.Fit:
         near, _ = neighbours.nearest(self.points, normals.FITTED)
         frames, _ = normals.tangent_frames(self.points, near)
-        return remesh.fit(self.points, frames, near, self.surface.on_boundary)
+        return fitting.fit(self.points, frames, near, self.surface.on_boundary)
 
     @cached_property
     def distance_to_points(self) -> FloatArray:
@@ -312,31 +290,13 @@ def reconstruct(
         chosen,
         height.usual_detail(h, spacing) if detail is None else detail,
         found,
-        decompose(shape, h, found),
+        decompose(surface, h, found),
         stages,
         doubts,
         edge,
         element,
         options,
     )
-
-
-def weave(points: FloatArray, kept: IntArray, largest_gap: float) -> tuple[Stages, IntArray]:
-    """The stages from neighbours to triangles (m, 3)."""
-    near, away = neighbours.nearest(points)
-    spacing = neighbours.local_spacing(near, away)
-    frames, flatness = normals.tangent_frames(points, near)
-    found, enclosed = neighbours.tangent_neighbours(points, frames, near, spacing, neighbours.EMPTY_CIRCLE)
-    candidates, _ = net.candidate_edges(points, found)
-    around, degree = net.weave(points, frames, near, away, spacing, candidates, net.GAP, net.APART, net.BENT)
-    ribbon.rotations(points, frames, around, degree)
-    nodes, start, untwisted = ribbon.untwist(points, frames, around, degree)
-    start_of, slot = np.nonzero(around > np.arange(len(points))[:, None])
-    edges = np.stack([start_of, around[start_of, slot]], axis=1)
-    radii = boundary.hole_radii(points, spacing, nodes, start)
-    triangles, opened = filling.fill(points, around, degree, nodes, start, radii, largest_gap, filling.LARGEST)
-    stages = Stages(kept, near, spacing, frames, flatness, enclosed, edges, untwisted, radii, opened)
-    return stages, triangles
 
 
 def certainty(found: Reconstruction, *, selections: int = 5, share: float = 0.85, seed: int = 0) -> float:
@@ -356,22 +316,3 @@ def certainty(found: Reconstruction, *, selections: int = 5, share: float = 0.85
         curves = len(other.boundary_curves)
         same += (other.components, other.euler_characteristic, curves, other.orientable) == found.invariants
     return same / selections
-
-
-def describe(components: int, euler: int, curves: int, orientable: bool) -> str:
-    """A surface in words."""
-    if components > 1:
-        return f"{components} pieces, Euler characteristic {euler}, boundary curves: {curves}"
-    known = {
-        (2, 0, True): "sphere", (1, 1, True): "disc", (0, 2, True): "ring", (0, 0, True): "torus",
-        (0, 1, False): "Moebius strip", (-1, 3, True): "pair of pants", (0, 0, False): "Klein bottle",
-        (1, 0, False): "projective plane",
-    }  # fmt: skip
-    if (euler, curves, orientable) in known:
-        return known[euler, curves, orientable]
-    handles = 2 - euler - curves
-    if orientable:
-        body = "sphere" if handles == 0 else f"surface with {handles // 2} handle{'s' if handles > 2 else ''}"
-    else:
-        body = f"one-sided surface with {handles} crosscap{'s' if handles > 1 else ''}"
-    return f"{body} with {curves} hole{'s' if curves != 1 else ''}" if curves else body
