@@ -17,7 +17,7 @@ def _fingerprint() -> tuple[float, int]:
     files = [Path(__file__), root / "problem.py"]
     files += [
         p
-        for room in ("obstacles", "terms", "contact", "solver", "simulation", "states", "developable")
+        for room in ("obstacles", "terms", "contact", "solver", "simulation", "states", "developable", "reconstruction")
         for p in (root / room).glob("*.py")
     ]
     stamps = "".join(f"{p.name}{p.stat().st_mtime_ns}{p.stat().st_size}" for p in sorted(files))

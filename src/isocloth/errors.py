@@ -17,3 +17,7 @@ class SceneError(ValueError):
 
 class ConvergenceError(ValueError):
     """A step that has no solution: an infeasible prescription, or a step far too large."""
+
+
+class SamplingError(ValueError):
+    """Points that do not determine a surface: too few, too noisy, or not near a surface at all."""

@@ -9,6 +9,7 @@ from isocloth import __version__
 from isocloth.cli.classify import classify
 from isocloth.cli.demo import demo
 from isocloth.cli.info import info
+from isocloth.cli.reconstruct import reconstruct
 from isocloth.cli.render import render
 from isocloth.cli.run import run
 
@@ -25,6 +26,7 @@ def make_parser() -> argparse.ArgumentParser:
     _run(commands.add_parser("run", help="simulate a scene file"))
     _render(commands.add_parser("render", help="turn a simulated motion into pictures"))
     _info(commands.add_parser("info", help="show the installation, or what a file holds"))
+    _reconstruct(commands.add_parser("reconstruct", help="make a mesh from a cloud of points"))
     _demo(commands.add_parser("demo", help="simulate and picture a scene that shows what this is about"))
     _classify(commands.add_parser("classify", help="name the state of a folded cloth"))
     # Listed for --help; they read their own options before this parser is asked.
@@ -72,6 +74,26 @@ def _info(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(command=info)
 
 
+def _reconstruct(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Find the surface that a cloud of points samples, its topology, and a mesh for the simulator."
+    parser.add_argument("cloud", help="points: .ply, .pcd, .xyz, .txt, .npz or .npy, in m")
+    parser.add_argument("-o", "--output", help="mesh file: .obj, .ply, .stl, .gltf or .glb")
+    parser.add_argument("--report", help="page (.html) that shows every stage")
+    parser.add_argument("--edge", type=length, metavar="M", help="edges of the mesh (default: two spacings)")
+    parser.add_argument("--element", choices=("triangle", "quad"), default="triangle", help="default: triangle")
+    parser.add_argument("--direction", type=float, nargs=3, metavar="X", help="of the height (default: the best of 12)")
+    parser.add_argument("--detail", type=length, metavar="M", help="features of less height are noise")
+    parser.add_argument(
+        "--largest-gap", type=float, default=4.0, metavar="R", help="larger gaps are holes, in spacings (default: 4)"
+    )
+    parser.add_argument("--grid", type=length, metavar="M", help="first merge points in boxes of this size")
+    parser.add_argument("--smooth", type=int, default=0, metavar="N", help="smooth the height N times (default: 0)")
+    parser.add_argument("--keep-outliers", action="store_true", help="do not leave out points that lie apart")
+    parser.add_argument("--frame", type=int, default=0, help="of an .npz file with several clouds (default: 0)")
+    parser.add_argument("--quiet", action="store_true", help="print errors and doubts only")
+    parser.set_defaults(command=reconstruct)
+
+
 def _demo(parser: argparse.ArgumentParser) -> None:
     parser.description = "Simulate the scene `demo` and leave a film, a page, a picture and a table."
     parser.add_argument("-o", "--output", default="out", help="folder, made if needed (default: out)")
@@ -87,6 +109,17 @@ def _classify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--frame", type=int, default=-1, help="of a trajectory (default: the last)")
     parser.add_argument("--threshold", type=float, help="distance beyond which a state is unknown")
     parser.set_defaults(command=classify)
+
+
+def length(text: str) -> float:
+    """A positive finite number of metres."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not 0.0 < value < math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive length in m")
+    return value
 
 
 def seconds(text: str) -> float:

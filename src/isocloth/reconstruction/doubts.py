@@ -1,0 +1,117 @@
+"""When points do not determine a surface, and what speaks against one that was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from isocloth.errors import SamplingError
+from isocloth.reconstruction.complex import Complex
+from isocloth.reconstruction.handles import small_handles
+from isocloth.reconstruction.stages import Stages
+from isocloth.typing import FloatArray, IntArray
+
+#: half of the points are less flat than this on a surface that is sampled well enough
+FLAT = 0.35
+#: a hole whose size is within this factor of the largest gap may be one or not
+MARGIN = 1.15
+#: share of points that may be left out without a doubt
+LEFT_OUT = 0.02
+#: share of edges of the net that may be removed as twisted without a doubt
+TWISTED = 0.005
+#: a handle within so many spacings of a point is too small to be sure of
+SMALL_HANDLE = 4.0
+#: share of points of which the neighbours do not lie near a plane, above which there is a doubt
+BENT = 0.05
+#: and what is not near a plane
+STEEP = 0.5
+
+
+@dataclass(frozen=True)
+class Doubt:
+    """Something that speaks against the result.
+
+    what: a word for programs: "gap", "left out", "twisted", "handle", "bent". message: what was found, and what helps.
+    """
+
+    what: str
+    message: str
+
+    def __str__(self) -> str:
+        return self.message
+
+
+def refuse(count: int, flatness: FloatArray, triangles: IntArray) -> None:
+    """Raise `SamplingError` if there is no surface to speak of."""
+    typical = float(np.median(flatness))
+    if typical > FLAT:
+        raise SamplingError(
+            f"around half of the {count} points the others deviate from a plane by more than {typical:.2f} of their "
+            f"spread (at most {FLAT} on a surface): they are too few for its curvature, too noisy, or no surface; "
+            "sample more densely, smooth the points, or thin them out with isocloth.reconstruction.box_grid"
+        )
+    used = len(np.unique(triangles))
+    if used < 0.7 * count:
+        raise SamplingError(
+            f"only {used} of {count} points fit together to a surface; sample more densely and evenly, remove what is "
+            "no part of the surface, or thin the points out with isocloth.reconstruction.box_grid"
+        )
+
+
+def find_doubts(surface: Complex, used: IntArray, stages: Stages, largest_gap: float) -> tuple[Doubt, ...]:
+    """Everything that speaks against a surface."""
+    doubts = []
+    count = len(stages.spacing)
+    radii, opened = stages.gap_radii, stages.opened
+    # the largest gap among n random points grows like sqrt(ln n); measured, it stays below this
+    usual = 1.05 * float(np.sqrt(np.log(count)))
+    near = radii[np.where(opened, radii < largest_gap * MARGIN, radii > usual)]
+    if len(near):
+        doubts.append(
+            Doubt(
+                "gap",
+                f"{len(near)} gaps reach {near.min():.1f} to {near.max():.1f} spacings from their middle, "
+                f"above {largest_gap:g} a gap is taken for a hole. Sample more evenly, or set largest_gap",
+            )
+        )
+    stuck = radii[opened & (radii <= largest_gap)]
+    if len(stuck):
+        doubts.append(
+            Doubt("gap", f"{len(stuck)} gaps between points could not be filled and became holes; sample more evenly")
+        )
+    left_out = 1.0 - len(used) / count
+    if left_out > LEFT_OUT:
+        doubts.append(
+            Doubt(
+                "left out",
+                f"{100 * left_out:.1f} % of the points are no part of the surface; if they should be, sample evenly",
+            )
+        )
+    twisted = stages.untwisted / max(len(stages.net), 1)
+    if twisted > TWISTED:
+        doubts.append(
+            Doubt(
+                "twisted",
+                f"{100 * twisted:.1f} % of the edges between neighbours contradicted others and were removed: noise, "
+                "or layers closer than the spacing. Sample more densely or smooth the points",
+            )
+        )
+    bent = float(np.mean(stages.flatness > STEEP))
+    if bent > BENT:
+        doubts.append(
+            Doubt(
+                "bent",
+                f"around {100 * bent:.1f} % of the points the others do not lie near a plane: sharp folds, layers "
+                "close to each other, or too few points. Sample more densely there",
+            )
+        )
+    if small_handles(surface, SMALL_HANDLE * float(np.median(stages.spacing[used]))):
+        doubts.append(
+            Doubt(
+                "handle",
+                f"the surface has a handle or a twist within {SMALL_HANDLE:g} spacings of a point, which may be two "
+                "layers that come close. Sample more densely",
+            )
+        )
+    return tuple(doubts)

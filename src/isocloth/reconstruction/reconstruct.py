@@ -1,0 +1,318 @@
+"""From points to a surface: the pipeline of chapter 5, one stage after the other."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isocloth.errors import MeshError, SamplingError
+from isocloth.meshes import Mesh
+from isocloth.meshes.subdivide import triangles_to_quads
+from isocloth.reconstruction import (
+    boundary,
+    cloud,
+    complex,
+    filters,
+    fitting,
+    height,
+    homology,
+    levels,
+    morse,
+    neighbours,
+    normals,
+    parametrise,
+    remesh,
+)
+from isocloth.reconstruction import distance as distances
+from isocloth.reconstruction.cells import Cell, CellComplex, CriticalPoint, decompose
+from isocloth.reconstruction.doubts import Doubt, find_doubts, refuse
+from isocloth.reconstruction.stages import Stages, weave
+from isocloth.reconstruction.words import describe
+from isocloth.typing import FloatArray, IntArray
+
+#: a component with fewer points is left out
+SMALLEST_COMPONENT = 12
+#: and one with less than this share of the points
+SMALLEST_SHARE = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class Reconstruction:
+    """A surface through points, its cells, and how sure it is. Lengths in m; see `reconstruct`.
+
+    given: (n, N) the cloud as it came. points: (k, N) of the surface. index: (k,) which rows of `given` these are.
+    surface: the triangles between all points. direction: (N,) of the height. doubts: what may be wrong, and why.
+    """
+
+    given: FloatArray
+    index: IntArray
+    surface: complex.Complex
+    direction: FloatArray
+    detail: float
+    gradient: morse.Gradient
+    cell_complex: CellComplex
+    stages: Stages
+    doubts: tuple[Doubt, ...]
+    edge: float | None = None
+    element: Literal["triangle", "quad"] = "triangle"
+    options: dict[str, object] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        sure = "sure" if self.sure else f"{len(self.doubts)} doubts"
+        return f"Reconstruction({len(self.points)} of {len(self.given)} points, {self.description}, {sure})"
+
+    # The surface
+
+    @property
+    def points(self) -> FloatArray:
+        """(k, N) points of the surface, in m."""
+        return self.surface.points
+
+    @property
+    def height(self) -> FloatArray:
+        """(k,) heights of the points in `direction`, in m."""
+        return self.points @ self.direction
+
+    @cached_property
+    def spacing(self) -> float:
+        """sqrt(area / points), in m."""
+        return float(np.sqrt(self.surface.area / len(self.points)))
+
+    # Topology
+
+    @property
+    def components(self) -> int:
+        """Number of connected pieces."""
+        return self.surface.components
+
+    @property
+    def euler_characteristic(self) -> int:
+        """2 for a sphere, 1 for a disc, 0 for a torus, a ring or a Moebius strip; the sum over all components."""
+        return self.surface.euler_characteristic
+
+    @property
+    def boundary_curves(self) -> list[IntArray]:
+        """Closed curves of points of the surface."""
+        return self.surface.boundary_curves
+
+    @property
+    def orientable(self) -> bool:
+        """Whether the surface has two sides."""
+        return self.surface.orientable
+
+    @cached_property
+    def homology(self) -> homology.Homology:
+        """Betti numbers and torsion, from the attachments of the cells."""
+        return homology.homology(self.cell_complex)
+
+    @property
+    def invariants(self) -> tuple[int, int, int, bool]:
+        """Components, Euler characteristic, number of boundary curves, orientable: whatever the direction."""
+        return self.components, self.euler_characteristic, len(self.boundary_curves), self.orientable
+
+    @property
+    def description(self) -> str:
+        """What kind of surface it is, in words."""
+        return describe(*self.invariants)
+
+    # Cells
+
+    @property
+    def cells(self) -> list[Cell]:
+        """0-, 1- and 2-cells, in this order."""
+        return self.cell_complex.all
+
+    @property
+    def critical_points(self) -> list[CriticalPoint]:
+        """Critical points of the height, from the lowest to the highest."""
+        return self.cell_complex.critical_points
+
+    @property
+    def critical_counts(self) -> dict[str, int]:
+        """How many critical points of each kind."""
+        return dict(Counter(point.kind for point in self.critical_points))
+
+    def level_sets(self, count: int = 24) -> list[levels.LevelSet]:
+        """The curves in which `count` evenly spaced hyperplanes cut the surface."""
+        h = self.height
+        return [levels.level_set(self.surface, h, float(c)) for c in levels.regular_levels(h, count)]
+
+    def chart(self, number: int = 0, domain: parametrise.Domain = "disc") -> parametrise.Chart:
+        """A 2-cell laid out flat."""
+        return parametrise.chart(self.surface, self.cell_complex, self.gradient, number, domain)
+
+    # The mesh
+
+    @cached_property
+    def mesh(self) -> Mesh:
+        """A mesh for `Simulation`, with edges of about the length asked for, by default two spacings."""
+        return self.remeshed(self.edge, self.element)
+
+    def remeshed(self, edge: float | None = None, element: Literal["triangle", "quad"] = "triangle") -> Mesh:
+        """A mesh of triangles or quads with edges of about `edge` m, of the same topology."""
+        if self.points.shape[1] != 3:
+            raise MeshError(
+                f"the points have {self.points.shape[1]} coordinates, a Mesh lives in 3; use `surface`, which has "
+                "points and triangles in any dimension"
+            )
+        if element not in ("triangle", "quad"):
+            raise ValueError(f'element is {element!r}, expected "triangle" or "quad"')
+        if edge is not None and not 0.0 < edge < np.inf:
+            raise ValueError(f"edge is {edge} m, expected a positive length")
+        if self.components > 1:
+            raise MeshError(
+                f"the surface has {self.components} pieces, a Mesh is one; take one piece with `piece(number)`"
+            )
+        if not self.orientable:
+            raise MeshError("the surface has one side only, a Mesh needs two; use `surface`, or cut it open")
+        wanted = 2.0 * self.spacing if edge is None else edge
+        # a quad is a third of a triangle, with sides of about 0.43 of its edges
+        nodes, triangles = remesh.remesh(self.surface, wanted if element == "triangle" else wanted / 0.43)
+        positions = fitting.relaxed(self.surface, self._fit, nodes, triangles)
+        if element == "triangle":
+            return Mesh(positions, triangles, name="reconstruction", orient=True)
+        vertices, quads = triangles_to_quads(positions, triangles)
+        try:
+            return Mesh(fitting.onto(self._fit, vertices), quads, name="reconstruction", orient=True)
+        except MeshError:  # on a coarse mesh of a curved surface a quad may lose its convexity
+            return Mesh(vertices, quads, name="reconstruction", orient=True)
+
+    def piece(self, number: int) -> Reconstruction:
+        """The reconstruction of the points of one component, numbered from 0, the largest first."""
+        sizes = np.bincount(self.surface.component_of)
+        if not 0 <= number < len(sizes):
+            raise ValueError(f"piece {number} does not exist; there are {len(sizes)}, numbered from 0")
+        label = np.argsort(-sizes, kind="stable")[number]
+        chosen = self.points[self.surface.component_of == label]
+        return reconstruct(chosen, **self.options)  # type: ignore[arg-type]
+
+    @cached_property
+    def _fit(self) -> fitting.Fit:
+        near, _ = neighbours.nearest(self.points, normals.FITTED)
+        frames, _ = normals.tangent_frames(self.points, near)
+        return fitting.fit(self.points, frames, near, self.surface.on_boundary)
+
+    @cached_property
+    def distance_to_points(self) -> FloatArray:
+        """(n,) distances in m of the given points that are on the surface to the mesh."""
+        mesh = self.mesh
+        return distances.distances(self.points, mesh.vertices, mesh.triangles)
+
+    # How sure
+
+    @property
+    def sure(self) -> bool:
+        """Whether nothing speaks against the result."""
+        return not self.doubts
+
+    @cached_property
+    def certainty(self) -> float:
+        """Share of five random selections of 85 % of the points that give the same invariants. Computed when asked."""
+        return certainty(self)
+
+
+def reconstruct(
+    points: ArrayLike,
+    *,
+    direction: ArrayLike | None = None,
+    detail: float | None = None,
+    largest_gap: float = boundary.LARGEST_GAP,
+    outliers: bool = True,
+    smooth: int = 0,
+    edge: float | None = None,
+    element: Literal["triangle", "quad"] = "triangle",
+    seed: int = 0,
+) -> Reconstruction:
+    """The surface that a cloud of points samples: its triangles, topology, cells, and a mesh for the simulator.
+
+    Parameters
+    ----------
+    points : (n, N) coordinates in m, N >= 3, without order; at least 20.
+    direction : (N,) direction of the height function; by default the best of 12 random ones.
+    detail : m, features of less height are noise; by default 2.5 spacings or a fiftieth of the height. Changes the
+        number of cells, never the topology.
+    largest_gap : polygons between points that reach farther than so many spacings from their middle are holes.
+    outliers : leave out points that lie apart from all others.
+    smooth : times that the discrete-curvature filter smooths the height, for wrinkled clouds; chapter 5 uses 8.
+    edge, element : length of edges (m) and kind of element of `.mesh`; by default two spacings and triangles.
+    seed : of the random directions.
+
+    Raises `SamplingError` where the points do not determine a surface. What is found but not sure is in `.doubts`.
+    """
+    given = cloud.as_points(points)
+    if not 1.0 <= largest_gap < np.inf:
+        raise ValueError(f"largest_gap is {largest_gap} spacings, expected at least 1")
+    if detail is not None and not 0.0 <= detail < np.inf:
+        raise ValueError(f"detail is {detail} m, expected a length of 0 or more")
+    if smooth < 0:
+        raise ValueError(f"smooth is {smooth}, expected how often to smooth, 0 or more")
+    kept = cloud.distinct(given)
+    if outliers and len(kept) >= cloud.FEWEST:
+        kept = kept[~filters.outliers(given[kept])]
+    if len(kept) < cloud.FEWEST:
+        raise SamplingError(
+            f"of {len(given)} points only {len(kept)} are distinct and not apart from all others, a surface needs at "
+            f"least {cloud.FEWEST}; sample it more densely, or pass outliers=False"
+        )
+    stages, triangles = weave(given[kept], kept, largest_gap)
+    refuse(len(kept), stages.flatness, triangles)
+    least = max(SMALLEST_COMPONENT, int(SMALLEST_SHARE * len(kept)))
+    clean = complex.without_pinches(triangles)
+    clean = complex.large_components(clean, least) if len(clean) else clean
+    refuse(len(kept), stages.flatness, clean)
+    surface, used = complex.compact(given[kept], clean)
+    doubts = find_doubts(surface, used, stages, largest_gap)
+    spacing = float(np.median(stages.spacing[used]))
+    shape = surface
+    if smooth:
+        moved = filters.curvature_filter(surface.points, surface.edges, times=smooth)
+        shape = complex.Complex(moved, surface.triangles)
+    if direction is None:
+        chosen, found = height.choose(shape, spacing, detail, seed=seed)
+    else:
+        chosen = height.unit(direction, given.shape[1])
+        h = shape.points @ chosen
+        found = morse.gradient(shape, h, height.usual_detail(h, spacing) if detail is None else detail)
+    h = shape.points @ chosen
+    options: dict[str, object] = {
+        "direction": direction, "detail": detail, "largest_gap": largest_gap, "outliers": outliers, "smooth": smooth,
+        "edge": edge, "element": element, "seed": seed,
+    }  # fmt: skip
+    return Reconstruction(
+        given,
+        kept[used],
+        surface,
+        chosen,
+        height.usual_detail(h, spacing) if detail is None else detail,
+        found,
+        decompose(surface, h, found),
+        stages,
+        doubts,
+        edge,
+        element,
+        options,
+    )
+
+
+def certainty(found: Reconstruction, *, selections: int = 5, share: float = 0.85, seed: int = 0) -> float:
+    """Share of random selections of the points of a surface that give the same invariants."""
+    random = np.random.default_rng(seed)
+    largest_gap = float(found.options.get("largest_gap", boundary.LARGEST_GAP))  # type: ignore[arg-type]
+    same = 0
+    for _ in range(selections):
+        chosen = np.sort(random.choice(len(found.points), int(share * len(found.points)), replace=False))
+        try:
+            _, triangles = weave(found.points[chosen], chosen, largest_gap)
+            least = max(SMALLEST_COMPONENT, int(SMALLEST_SHARE * len(chosen)))
+            clean = complex.large_components(complex.without_pinches(triangles), least)
+            other, _ = complex.compact(found.points[chosen], clean)
+        except (ValueError, IndexError):
+            continue
+        curves = len(other.boundary_curves)
+        same += (other.components, other.euler_characteristic, curves, other.orientable) == found.invariants
+    return same / selections
