@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -22,6 +23,7 @@ SIZE = 1.0  # m
 FABRIC = Fabric(density=0.2, damping=0.4, bending=1e-5, friction=0.3)
 FLOOR = 0.5  # coefficient of friction
 FOLD, PAUSE, LIFT, SETTLE = 2.0, 0.5, 1.0, 4.0  # s
+DOWN, LOW = 0.75, 0.02  # share of the way after which the carried edge is down to so many m
 HEIGHT = 0.3  # m, of the drop
 
 
@@ -31,19 +33,21 @@ def smooth(t: float) -> float:
     return t * t * (3.0 - 2.0 * t)
 
 
-def over(begin: FloatArray, axis: int, sign: float, start: float, landing: float) -> object:
-    """Path of nodes that are at begin (k, 3), m, over half a turn: along -sign axis by the width of what is folded.
+def over(begin: FloatArray, axis: int, sign: float, start: float, landing: float) -> Callable[[float], FloatArray]:
+    """Path of nodes that are at begin (k, 3), m: over what they are folded on, along an axis, by the napkin's width.
 
-    They land at the height `landing`, m, a hundredth short of the edge they are folded on, so that nothing is pulled.
+    They come down before they arrive, and are drawn outwards over the last stretch, low above the cloth: what hangs
+    from them then trails behind. Lowered from above, it would be pushed together. They arrive a hundredth short of the
+    edge on which they are folded, at the height `landing`, m, so that nothing is pulled.
     """
     width = 0.99 * SIZE
 
     def path(t: float) -> FloatArray:
         share = smooth((t - start) / FOLD)
-        angle = np.pi * share
         at = begin.copy()
-        at[:, axis] += sign * 0.5 * width * (1.0 - np.cos(angle))
-        at[:, 2] = (1.0 - share) * begin[:, 2] + share * (begin[:, 2] + landing) + 0.5 * width * np.sin(angle)
+        at[:, axis] += sign * 0.5 * width * (1.0 - np.cos(np.pi * share))
+        at[:, 2] += 0.5 * width * np.sin(np.pi * min(share / DOWN, 1.0))
+        at[:, 2] += landing * share + LOW * min(share / DOWN, (1.0 - share) / (1.0 - DOWN))
         return at
 
     return path

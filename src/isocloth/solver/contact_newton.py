@@ -54,8 +54,9 @@ PATIENCE = 2
 #: room in the factor is kept for at most so many times the pairs that are near
 ROOM = 1.5
 
-#: linearisations after which this distance from Coulomb's law will do
-SLOW, ENOUGH = 3, 1e-2
+#: linearisations after which these distances from Coulomb's law will do, instead of `NewtonOptions.friction`: what
+#: sticks near its limit must be met closely, or it creeps, but in an impact the last digits would cost too much
+ENOUGH = ((3, 1e-3), (5, 1e-2))
 
 
 class Touch(NamedTuple):
@@ -150,7 +151,7 @@ class ContactNewton:
             law: Law = carry(contacts.key, touch)
             judged = Judged(*judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, linearisations == 0))
             if linearisations > 0:
-                lawful = judged.friction < (o.friction if linearisations < SLOW else max(o.friction, ENOUGH))
+                lawful = judged.friction < max([o.friction, *(e for after, e in ENOUGH if linearisations >= after)])
                 balanced = judged.residual < o.force * judged.force + o.force_floor
                 if lawful and balanced and judged.depth < self.deepest and judged.gap < o.strain_gap:
                     converged = True
