@@ -8,6 +8,7 @@ from isocloth.contact.broad import candidates
 from isocloth.contact.ccd import time_of_approach
 from isocloth.contact.narrow import Contacts, contacts, crossings, pair_key, smallest_distance
 from isocloth.contact.surface import Feature, Pairs, Surface, build_surface
+from isocloth.contact.tangled import piercings
 
 __all__ = [
     "Contacts",
@@ -19,6 +20,7 @@ __all__ = [
     "contacts",
     "crossings",
     "pair_key",
+    "piercings",
     "smallest_distance",
     "time_of_approach",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isocloth.problem import Problem
+from isocloth.solver.outcome import Outcome
 from isocloth.typing import BoolArray, FloatArray
 
 #: relative error of a squared length beyond which a prescription counts as infeasible: cloth tears rather than stretch
@@ -45,9 +46,15 @@ def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: fl
     )
 
 
-def unsolved(gap: float, residual: float) -> str:
+def unsolved(outcome: Outcome) -> str:
     """What to say of a solver that gave up."""
+    touching = ""
+    if outcome.contacts:
+        touching = (
+            f", {outcome.contacts} contacts whose forces are off Coulomb's law by {outcome.friction_residual:.1e} of "
+            f"the largest, and a smallest gap of {1e3 * outcome.min_gap:.2g} mm"
+        )
     return (
-        f"the solver stopped with strain gap {gap:.1e} and force residual {residual:.1e} m/s^2; use a smaller timestep "
-        "or gentler paths"
+        f"the solver stopped with strain gap {outcome.strain_gap:.1e}, force residual {outcome.force_residual:.1e} "
+        f"m/s^2{touching}; use a smaller timestep or gentler paths"
     )

@@ -21,7 +21,7 @@ from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
 from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.diagnosis import diagnose, unsolved
+from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, unsolved
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.gripper import Gripper, forget, jaws_of, remember, repinch, sent, slid_out
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS, euler
@@ -31,7 +31,7 @@ from isocloth.simulation.state import State, at_rest
 from isocloth.simulation.surroundings import Encounter, Surroundings
 from isocloth.solver import SOLVERS, make_solver
 from isocloth.solver.contact_methods import check_contact, make_contact_solver
-from isocloth.solver.contact_newton import ContactNewton, Touch
+from isocloth.solver.contact_newton import ContactNewton, Touch, empty_law
 from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, Law
 from isocloth.solver.newton import Newton
@@ -123,6 +123,8 @@ class Simulation:
         self._surrounded = bool(len(obstacles) or self_collision)
         if self._surrounded:
             self._expect_contact(obstacles, self_collision)
+            if self._around is not None:
+                self._around.check_start(mesh.vertices)
         self._scheme = BY_NAME[integrator]
         self._state = at_rest(mesh.vertices, len(self.problem.rows))
         self._grasps: list[Grasp] = []
@@ -407,7 +409,7 @@ class Simulation:
         held = self._held | np.isfinite(before.pinched[:, 0]) if self._grippers else self._held
         problem = diagnose(self.problem, self._state.positions, held, worst.isometry_error)
         if not problem and not worst.converged:
-            problem = unsolved(worst.strain_gap, worst.force_residual)
+            problem = unsolved(worst)
         return Report(
             time=self._state.time, iterations=iterations, isometry_error=worst.isometry_error, converged=not problem,
             substeps=len(parts), strain_gap=worst.strain_gap, force_residual=worst.force_residual,
@@ -513,13 +515,23 @@ class Simulation:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
             return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
         positions = outcome.positions
-        if not outcome.converged:
+        sound = np.isfinite(positions).all() and outcome.isometry_error < INFEASIBLE
+        lost = not outcome.converged and not sound
+        if lost:
+            # torn: rather than that, the cloth stays where it is, and what it is squeezed between gets into it
+            positions = np.where(self._held[:, None], start, state.positions)
+            error = float(np.abs(self.problem.rows.values(positions)[self.problem.rows.enforced]).max(initial=0.0))
+            outcome = outcome._replace(multipliers=state.multipliers, isometry_error=error)
+            law = empty_law(len(contacts.key))
+        elif not outcome.converged:
             positions = encounter.stop_short(positions)
         pressing = law.status != OPEN
         touched = np.zeros(len(positions), dtype=bool)
         touched[contacts.nodes[pressing][contacts.weights[pressing] != 0.0]] = True
         velocities = (positions - base) / h
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
+        if lost:
+            velocities[:] = 0.0
         encounter.around.record(contacts, law.force, self._grippers)
         self._state = State(
             positions=positions,

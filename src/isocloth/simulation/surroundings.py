@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.contact import Feature, Pairs, Surface, build_surface, candidates, contacts, crossings, smallest_distance
+from isocloth.contact import (
+    Feature,
+    Pairs,
+    Surface,
+    build_surface,
+    candidates,
+    contacts,
+    crossings,
+    piercings,
+    smallest_distance,
+)
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
@@ -53,6 +63,20 @@ class Surroundings:
         self._number = np.array([0] + [k + 1 for k, _ in self.features], dtype=np.int64)
         self.has_pairs = self.self_collision or bool(self.features)
         self._nodes, self._centres = _node_weights(n), _centre_weights(rest)
+
+    def check_start(self, positions: FloatArray) -> None:
+        """Raise if layers pass through each other at positions (n, 3): they would have no side to be kept on."""
+        if not self.self_collision:
+            return
+        faces = self.surface.faces[self.surface.body[self.surface.faces[:, 0]] == 0]
+        pierced = piercings(positions, self.surface.edges[: self._cloth_edges()], faces)
+        if len(pierced):
+            at = positions[self.surface.edges[pierced[0, 0]]].mean(axis=0)
+            raise ValueError(
+                f"the cloth passes through itself at the start, in {len(pierced)} places, one of them near "
+                f"{np.round(at, 4).tolist()}: layers must not cross when self_collision begins; move them apart, or "
+                "start from another shape"
+            )
 
     def _cloth_edges(self) -> int:
         return int((self.surface.body[self.surface.edges[:, 0]] == 0).sum())

@@ -1,0 +1,35 @@
+"""Whether a surface passes through itself: edges that pierce faces."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from isocloth.typing import FloatArray, IntArray
+
+
+def piercings(vertices: FloatArray, edges: IntArray, faces: IntArray) -> IntArray:
+    """Pairs (p, 2) of edges (e, 2) that pass through the inside of triangles (f, 3), which they share no vertex with.
+
+    Edges are looked for around every face within the reach of both: meant for a look at the start, not for every step.
+    """
+    ends, corners = vertices[edges], vertices[faces]
+    middles, centres = ends.mean(axis=1), corners.mean(axis=1)
+    around_edge = np.linalg.norm(ends[:, 0] - middles, axis=1)
+    around_face = np.linalg.norm(corners - centres[:, None], axis=2).max(axis=1)
+    near = cKDTree(middles).query_ball_point(centres, around_face + around_edge.max(initial=0.0))
+    face = np.repeat(np.arange(len(faces)), [len(n) for n in near])
+    edge = np.concatenate([np.asarray(n, dtype=np.int64) for n in near]) if len(face) else face
+    apart = (edges[edge][:, :, None] != faces[face][:, None, :]).all(axis=(1, 2))
+    edge, face = edge[apart], face[apart]
+    a, b = ends[edge, 0], ends[edge, 1]
+    p, q, r = corners[face, 0], corners[face, 1], corners[face, 2]
+    across = _volume(p, q, r, a) * _volume(p, q, r, b) < 0.0
+    sides = np.stack([_volume(a, b, p, q), _volume(a, b, q, r), _volume(a, b, r, p)])
+    inside = (sides > 0.0).all(axis=0) | (sides < 0.0).all(axis=0)
+    return np.stack([edge, face], axis=1)[across & inside]
+
+
+def _volume(a: FloatArray, b: FloatArray, c: FloatArray, d: FloatArray) -> FloatArray:
+    """Six times the signed volume of tetrahedra."""
+    return np.asarray(np.einsum("md,md->m", np.cross(b - a, c - a), d - a))
