@@ -113,21 +113,20 @@ def _classify(parser: argparse.ArgumentParser) -> None:
 
 def length(text: str) -> float:
     """A positive finite number of metres."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive length in m")
-    return value
+    return _positive(text, "positive length in m")
 
 
 def seconds(text: str) -> float:
-    """A positive finite number; argparse turns the error into its own."""
+    """A positive finite number of seconds."""
+    return _positive(text, "positive number of seconds")
+
+
+def _positive(text: str, what: str) -> float:
+    # argparse turns the error into its own
     try:
         value = float(text)
     except ValueError:
         value = math.nan
     if not 0.0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no positive number of seconds")
+        raise argparse.ArgumentTypeError(f"{text!r} is no {what}")
     return value

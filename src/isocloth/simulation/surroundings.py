@@ -24,6 +24,7 @@ from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
 from isocloth.simulation.gripper import Gripper
 from isocloth.simulation.jaws import Jaws
 from isocloth.simulation.touching import middles, of_pairs, of_points
+from isocloth.solver.contact_newton import each_once
 from isocloth.solver.coulomb import ContactSet
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -246,9 +247,7 @@ def _pairs_of(c: ContactSet) -> IntArray:
     a, b = np.triu_indices(4, 1)
     first, second = c.nodes[:, a].ravel(), c.nodes[:, b].ravel()
     used = ((c.weights[:, a] != 0.0) & (c.weights[:, b] != 0.0)).ravel()
-    low, high = np.minimum(first, second)[used], np.maximum(first, second)[used]
-    together = np.unique((low << 32) | high)  # as one number: sorting rows takes ten times as long
-    return np.stack([together >> 32, together & 0xFFFFFFFF], axis=1)
+    return each_once(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[used])
 
 
 NOTHING = ContactSet(

@@ -1,11 +1,9 @@
-"""The ways through a step with contact, by name."""
+"""The ways through a step with contact, by name; the papers' is loaded when somebody asks for it."""
 
 from __future__ import annotations
 
 from isocloth.problem import Problem
 from isocloth.solver.contact_newton import ContactNewton
-from isocloth.solver.lagged import LaggedNewton
-from isocloth.solver.library_qp import require
 from isocloth.solver.newton import NewtonOptions
 
 CONTACTS = ("coulomb", "lagged")
@@ -16,6 +14,8 @@ def check_contact(contact: str, contact_solver: str | None) -> None:
     if contact not in CONTACTS:
         raise ValueError(f"contact {contact!r} is unknown; choose one of {', '.join(CONTACTS)}")
     if contact_solver is not None:
+        from isocloth.solver.library_qp import require
+
         require(contact_solver)
         if contact != "lagged":
             raise ValueError(
@@ -29,5 +29,7 @@ def make_contact_solver(
 ) -> ContactNewton:
     """The solver of steps with contact."""
     if contact == "lagged":
+        from isocloth.solver.lagged import LaggedNewton
+
         return LaggedNewton(problem, options, contact_solver or "active_set")
     return ContactNewton(problem, options)

@@ -20,7 +20,7 @@ from isocloth.problem import StepProblem
 from isocloth.solver.cholesky import back_substitute, factorise
 from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, respond
 from isocloth.solver.fronts import Fronts, Lookup
-from isocloth.solver.newton import Cloth, Workspace
+from isocloth.solver.newton import Cloth, Workspace, _right_hand_side
 from isocloth.solver.system import assemble
 from isocloth.typing import FloatArray
 
@@ -46,14 +46,11 @@ def descend(
     while rounds < most:
         before[:] = x
         assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False)
-        _gradient(cloth, step, work)
+        _right_hand_side(cloth, step, work)
         for k in range(count):
             _model(c, law, k, u, rounds == 0, load, matrix)
             if not add_spring(cloth.assembly, look, f, c, k, load, matrix, step.held, x):
                 return -1
-        for i in range(len(inertia)):
-            if step.held[i]:
-                x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = 0.0
         factorise(f, x)
         back_substitute(f, x)
         rounds += 1
@@ -149,21 +146,3 @@ def _relative(c: ContactSet, k: int, x: FloatArray, out: FloatArray) -> None:
         d1 += w * x[p + 1]
         d2 += w * x[p + 2]
     out[k, 0], out[k, 1], out[k, 2] = d0, d1, d2
-
-
-@kernel
-def _gradient(cloth: Cloth, step: StepProblem, work: Workspace) -> None:
-    """Right-hand side of the cloth alone: minus its gradient, and minus C for the multipliers that are kept."""
-    rows, s, x = cloth.rows, cloth.assembly, work.solution
-    for i in range(len(cloth.area)):
-        for d in range(3):
-            x[3 * i + d] = -work.force[i, d]
-    for k in range(len(work.values)):
-        if s.kept[k, 0] >= 0:
-            x[s.kept[k, 0]] = -work.values[k]
-            continue
-        v = s.weight[k] * work.values[k]
-        for a in range(rows.ptr[k], rows.ptr[k + 1]):
-            p = 3 * rows.nodes[a]
-            for d in range(3):
-                x[p + d] -= v * work.jacobian[a, d]

@@ -17,7 +17,6 @@ import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.problem import StepProblem
-from isocloth.solver.conic import solve_conic
 from isocloth.solver.coulomb import ContactSet, Law, respond
 from isocloth.solver.descent import _relative
 from isocloth.solver.linearised import Linearised
@@ -45,6 +44,8 @@ def fall_back(
     x, s = work.solution, 3 * len(inertia)
     if not np.isfinite(x).all() or c.press.any() or not available():  # the conic form knows no jaws
         return 0
+    from isocloth.solver.conic import solve_conic  # with the solvers of libraries: hardly ever needed
+
     matrix, g = linearised.at(step, inertia, work, lam)
     found = solve_conic(matrix, g, c, law, step.held, x[:s])
     if found is None:

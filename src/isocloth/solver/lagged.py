@@ -35,11 +35,10 @@ from isocloth.solver.contact_newton import (
 )
 from isocloth.solver.contact_space import ContactRows
 from isocloth.solver.coulomb import OPEN, SLIDE, ContactSet, misfit, prepare
-from isocloth.solver.descent import _gradient
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.library_qp import SOLVERS, require
 from isocloth.solver.linearised import along_surface, contact_problem, nodal_forces, normal_rows
-from isocloth.solver.newton import Cloth, NewtonOptions, Workspace, _linearise
+from isocloth.solver.newton import Cloth, NewtonOptions, Workspace, _linearise, _right_hand_side
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.system import assemble
 from isocloth.typing import FloatArray, IntArray
@@ -175,9 +174,9 @@ def _move_freely(
     """Factor the cloth's matrix, and displace it as without contacts under its forces and a load (n, 3) N."""
     x = work.solution
     assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False)
-    _gradient(cloth, step, work)
+    _right_hand_side(cloth, step, work)
     for i in range(len(inertia)):
         for d in range(3):
-            x[3 * i + d] = 0.0 if step.held[i] else x[3 * i + d] + load[i, d]
+            x[3 * i + d] += load[i, d]
     factorise(f, x)
     back_substitute(f, x)
