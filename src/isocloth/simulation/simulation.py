@@ -116,7 +116,7 @@ class Simulation:
             discretisation=discretisation,
             bending_model=bending_model,
         )
-        self.solver = make_solver(solver, self.problem, solver_options)
+        self.solver = make_solver(solver, self.problem, solver_options, self._timestep)
         self._around: Surroundings | None = None
         self._contact: ContactNewton | None = None
         # in need of contact always, not only while it pinches
@@ -138,8 +138,13 @@ class Simulation:
                 f"solver {self.solver.name!r} knows no contact; use solver='newton' with obstacles and grippers"
             )
         self._around = Surroundings(self.rest, self.fabric, obstacles, self_collision)
+        self._make_contact_solver()
+
+    def _make_contact_solver(self) -> None:
         contact, contact_solver = self.settings["contact"]
-        self._contact = make_contact_solver(contact, contact_solver, self.problem, self.settings["options"])
+        self._contact = make_contact_solver(
+            contact, contact_solver, self.problem, self.settings["options"], self._timestep
+        )
         self.solver = self._contact.newton
 
     @property
@@ -160,6 +165,12 @@ class Simulation:
     @timestep.setter
     def timestep(self, value: float) -> None:
         self._timestep = _timestep(value)
+        if isinstance(self.solver, Newton) and self.solver.soft and not self.solver.softly_bent(self.problem, value):
+            # in a longer step bending is no longer soft
+            if self._contact is None:
+                self.solver = make_solver("newton", self.problem, self.settings["options"], self._timestep)
+            else:
+                self._make_contact_solver()
 
     # ---------------------------------------------------------------- state
 

@@ -19,10 +19,10 @@ _BY_NAME: dict[str, tuple[Any, Any]] = {
 SOLVERS = tuple(_BY_NAME)
 
 
-def make_solver(name: str, problem: Problem, options: Any = None) -> Solver:
-    """A solver by name, bound to a problem; options are its own options class or None."""
+def make_solver(name: str, problem: Problem, options: Any, timestep: float) -> Solver:
+    """A solver by name, bound to a problem; options are its own options class or None; timestep: the longest, s."""
     solver, expected = _BY_NAME[name]
     if options is not None and not isinstance(options, expected):
         raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}")
-    bound: Solver = solver(problem, options)
+    bound: Solver = Newton(problem, options, timestep) if solver is Newton else solver(problem, options)
     return bound

@@ -168,6 +168,13 @@ def _four_dots(
 
 
 @kernel
+def reduce(f: Fronts, x: FloatArray) -> None:
+    """Reduce a further right-hand side by a matrix that is factored; `back_substitute` completes its solution."""
+    for front in range(len(f.size)):
+        _forward(f, front, x)
+
+
+@kernel
 def back_substitute(f: Fronts, x: FloatArray) -> None:
     """Complete the solution of a right-hand side that was reduced."""
     u, w = f.panel, f.work

@@ -25,11 +25,11 @@ def check_contact(contact: str, contact_solver: str | None) -> None:
 
 
 def make_contact_solver(
-    contact: str, contact_solver: str | None, problem: Problem, options: NewtonOptions | None
+    contact: str, contact_solver: str | None, problem: Problem, options: NewtonOptions | None, timestep: float
 ) -> ContactNewton:
-    """The solver of steps with contact."""
+    """The solver of steps with contact, of at most timestep, s."""
     if contact == "lagged":
         from isocloth.solver.lagged import LaggedNewton
 
         return LaggedNewton(problem, options, contact_solver or "active_set")
-    return ContactNewton(problem, options)
+    return ContactNewton(problem, options, timestep)

@@ -104,8 +104,8 @@ class ContactNewton:
 
     name = "newton"
 
-    def __init__(self, problem: Problem, options: NewtonOptions | None = None) -> None:
-        self.newton = Newton(problem, options)
+    def __init__(self, problem: Problem, options: NewtonOptions | None = None, timestep: float = np.inf) -> None:
+        self.newton = Newton(problem, options, timestep)
         self.options = self.newton.options
         self.system = self.newton.system
         self.deepest = self.options.penetration * problem.fabric.thickness
@@ -191,7 +191,8 @@ class ContactNewton:
         self, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law, tolerance: float,
         most: int,
     ) -> int:  # fmt: skip
-        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most)
+        lawful = 0.5 * self.options.friction
+        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most, lawful)
         return spent
 
     def _with_old(self, pairs: IntArray) -> IntArray:
@@ -267,11 +268,11 @@ def judge(
 @kernel
 def descend_from(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
-    tolerance: float, most: int,
+    tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """`descend`, as Python calls it."""
     cloth, f, look, work = arrays.content
-    spent: int = descend(cloth, step, inertia, f, look, work, contacts, law, lam, tolerance, most)
+    spent: int = descend(cloth, step, inertia, f, look, work, contacts, law, lam, tolerance, most, lawful)
     return spent
 
 

@@ -91,18 +91,27 @@ def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float
             law.trial[k, 0] = law.trial[k, 1] = np.nan
             law.threshold[k] = limit
         else:
-            # secant: where a contact wedges, more friction means less pressure, and taking mu r_N would go to and fro
-            change = law.threshold[k] - law.trial[k, 0]
-            slope = (limit - law.trial[k, 1]) / change if abs(change) > 1e-9 * limit else 0.0
-            slope = min(max(slope, -4.0), 0.0) if np.isfinite(slope) else 0.0
-            law.trial[k, 0], law.trial[k, 1] = law.threshold[k], limit
-            law.threshold[k] = max(0.0, law.threshold[k] + (limit - law.threshold[k]) / (1.0 - slope))
+            follow(c, law, k, law.force[k])
         least = max(STIFFNESS * law.scale[k], abs(normal) / yielding)
         if c.press[k] > 0.0:
             least = max(least, limit / yielding)  # few nodes may carry a whole cloth: not their own inertia counts
         law.stiffness[k] = least if begin else max(law.stiffness[k], least)
         if begin:
             law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
+
+
+@kernel
+def follow(c: ContactSet, law: Law, k: int, r: FloatArray) -> None:
+    """Bring the threshold of contact k towards what its force r (3,) allows.
+
+    By the secant: where a contact wedges, more friction means less pressure, and taking mu r_N would go to and fro.
+    """
+    limit = _bearable(c, k, r[0] * c.normal[k, 0] + r[1] * c.normal[k, 1] + r[2] * c.normal[k, 2])
+    change = law.threshold[k] - law.trial[k, 0]
+    slope = (limit - law.trial[k, 1]) / change if abs(change) > 1e-9 * limit else 0.0
+    slope = min(max(slope, -4.0), 0.0) if np.isfinite(slope) else 0.0
+    law.trial[k, 0], law.trial[k, 1] = law.threshold[k], limit
+    law.threshold[k] = max(0.0, law.threshold[k] + (limit - law.threshold[k]) / (1.0 - slope))
 
 
 @kernel
@@ -164,13 +173,17 @@ def _off(
 
 
 @kernel
-def distance(c: ContactSet, law: Law, k: int, u: FloatArray, r: FloatArray) -> float:
-    """How far the force r (3,) of contact k is from its law after the further displacement u (3,), N."""
+def distance(c: ContactSet, law: Law, k: int, u: FloatArray, r: FloatArray, own: bool) -> float:
+    """How far the force r (3,) of contact k is from its law after the further displacement u (3,), N.
+
+    own: the threshold is that of the force itself, and not the one that enters the solve.
+    """
     n = c.normal[k]
     normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2]
     push = -law.stiffness[k] * (c.gap[k] + u[0] * n[0] + u[1] * n[1] + u[2] * n[2])
     closed = push > 0.0 or c.press[k] > 0.0
-    push, limit = (push, law.threshold[k]) if closed else (0.0, 0.0)
+    limit = _bearable(c, k, normal) if own else law.threshold[k]
+    push, limit = (push, limit) if closed else (0.0, 0.0)
     return max(abs(normal - push), _off(c, law, k, u[0], u[1], u[2], r[0], r[1], r[2], limit))
 
 

@@ -17,12 +17,15 @@ import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.problem import StepProblem
-from isocloth.solver.cholesky import back_substitute, factorise
-from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, respond
+from isocloth.solver.cholesky import back_substitute, factorise, reduce
+from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, follow, respond
 from isocloth.solver.fronts import Fronts, Lookup
 from isocloth.solver.newton import Cloth, Workspace, _right_hand_side
 from isocloth.solver.system import assemble
 from isocloth.typing import FloatArray
+
+#: how often the thresholds of friction may follow the pressure between two factorisations
+CORRECTIONS = 8
 
 #: a step is taken in full if the slope at its end is at most this part of the slope at its begin
 FULL = 0.1
@@ -31,7 +34,7 @@ FULL = 0.1
 @kernel
 def descend(
     cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, look: Lookup, work: Workspace, c: ContactSet,
-    law: Law, lam: FloatArray, tolerance: float, most: int,
+    law: Law, lam: FloatArray, tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """Displacement in work.solution, forces and status in law; returns the factorisations spent.
 
@@ -41,6 +44,7 @@ def descend(
     count, x = len(c.gap), work.solution
     force, matrix, load = np.empty(3), np.empty((3, 3)), np.empty(3)
     u, target, balance, towards = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
+    matrices = np.zeros((count, 3, 3))
     before = np.zeros(len(x))
     rounds = 0
     while rounds < most:
@@ -49,6 +53,7 @@ def descend(
         _right_hand_side(cloth, step, work)
         for k in range(count):
             _model(c, law, k, u, rounds == 0, load, matrix)
+            matrices[k] = matrix
             if not add_spring(cloth.assembly, look, f, c, k, load, matrix, step.held, x):
                 return -1
         factorise(f, x)
@@ -63,7 +68,7 @@ def descend(
                     load[d] - matrix[d, 0] * target[k, 0] - matrix[d, 1] * target[k, 1] - matrix[d, 2] * target[k, 2]
                 )
             respond(c, law, k, target[k, 0], target[k, 1], target[k, 2], False, force, matrix)
-            off = max(off, distance(c, law, k, target[k], towards[k]))
+            off = max(off, distance(c, law, k, target[k], towards[k], False))
             for d in range(3):
                 largest = max(largest, abs(towards[k, d]), abs(force[d]))
         if rounds == 1 or off <= tolerance * largest:
@@ -80,9 +85,72 @@ def descend(
         law.force[:] = balance
         if off <= tolerance * largest:
             break
+    _settle(c, law, f, step, x, u, balance, matrices, lawful)
     for k in range(count):
         law.status[k] = respond(c, law, k, u[k, 0], u[k, 1], u[k, 2], False, force, matrix)
     return rounds
+
+
+@kernel
+def _settle(
+    c: ContactSet, law: Law, f: Fronts, step: StepProblem, x: FloatArray, u: FloatArray, balance: FloatArray,
+    matrices: FloatArray, lawful: float,
+) -> None:  # fmt: skip
+    """Let the thresholds of friction follow the pressure, with the factor as it is; as long as that brings them nearer.
+    """
+    count = len(c.gap)
+    force, matrix = np.empty(3), np.empty((3, 3))
+    change, rhs = np.empty((count, 3)), np.empty(len(x))
+    moved = np.empty((count, 3))
+    old_threshold, old_trial = law.threshold.copy(), law.trial.copy()
+    best = _unlawful(c, law, u, balance)
+    for turn in range(CORRECTIONS):
+        if best <= lawful:
+            break
+        old_threshold[:] = law.threshold
+        old_trial[:] = law.trial
+        rhs[:] = 0.0
+        for k in range(count):
+            follow(c, law, k, balance[k])
+            respond(c, law, k, u[k, 0], u[k, 1], u[k, 2], False, force, matrix)
+            for d in range(3):
+                change[k, d] = force[d] - balance[k, d]
+            for a in range(4):
+                w, i = c.weights[k, a], c.nodes[k, a]
+                if w != 0.0 and not step.held[i]:
+                    for d in range(3):
+                        rhs[3 * i + d] += w * change[k, d]
+        reduce(f, rhs)
+        back_substitute(f, rhs)
+        for k in range(count):
+            _relative(c, k, rhs, moved)
+            for d in range(3):
+                change[k, d] -= (
+                    matrices[k, d, 0] * moved[k, 0] + matrices[k, d, 1] * moved[k, 1] + matrices[k, d, 2] * moved[k, 2]
+                )
+                u[k, d] += moved[k, d]
+                balance[k, d] += change[k, d]
+        error = _unlawful(c, law, u, balance)
+        if not error < best:
+            u -= moved
+            balance -= change
+            law.threshold[:] = old_threshold
+            law.trial[:] = old_trial
+            break
+        best = error
+        x += rhs
+    law.force[:] = balance
+
+
+@kernel
+def _unlawful(c: ContactSet, law: Law, u: FloatArray, balance: FloatArray) -> float:
+    """Largest distance of a force from Coulomb's law, its threshold that of its own pressure, relative to the largest."""
+    off = largest = 0.0
+    for k in range(len(c.gap)):
+        off = max(off, distance(c, law, k, u[k], balance[k], True))
+        for d in range(3):
+            largest = max(largest, abs(balance[k, d]))
+    return off / largest if largest > 0.0 else 0.0
 
 
 @kernel

@@ -41,7 +41,8 @@ class Assembly(NamedTuple):
 class NewtonSystem:
     """The factor and the maps into it for one cloth."""
 
-    def __init__(self, problem: Problem) -> None:
+    def __init__(self, problem: Problem, stiffness: sp.csr_matrix | None = None) -> None:
+        """stiffness (n, n): what takes the place of the problem's bending matrix."""
         rows, n = problem.rows, problem.n
         self._rows, self._rest = rows, problem.mesh.vertices
         sizes = rows.sizes
@@ -61,7 +62,7 @@ class NewtonSystem:
         self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
         self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
 
-        self._bending = k = sp.coo_matrix(problem.stiffness)
+        self._bending = k = sp.coo_matrix(problem.stiffness if stiffness is None else stiffness)
         self._pattern = (
             np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row]).astype(np.int64),
             np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col]).astype(np.int64),
