@@ -143,7 +143,7 @@ class Encounter:
 
     def couplings(self, y: FloatArray) -> IntArray:
         """Pairs of nodes (p, 2) that contacts may couple soon."""
-        nodes = [self._pairwise(y, 0.5 * self.around.spacing)] if self.around.has_pairs else []
+        nodes = [self._pairwise(y, 0.15 * self.around.spacing)] if self.around.has_pairs else []
         return _pairs_of(_join(nodes)) if nodes else np.empty((0, 2), dtype=np.int64)
 
     def crossings(self, y: FloatArray) -> int:

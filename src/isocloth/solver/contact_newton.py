@@ -59,6 +59,10 @@ ROOM = 1.5
 ENOUGH = ((3, 1e-3), (5, 1e-2))
 
 
+#: the same of a cloth that slides, if what its slip does not forgive is below `NewtonOptions.friction`
+MOVING = 1e-2
+
+
 class Touch(NamedTuple):
     """Contacts and what was known of them: what the next iteration, or the next step, starts from."""
 
@@ -78,14 +82,15 @@ class Judged(NamedTuple):
     """How good an iterate is."""
 
     depth: float  # m, deepest penetration
-    friction: float  # largest distance of a contact force from the law, relative to the largest force
+    friction: float  # largest distance of a contact force from the law, relative to the largest force ...
+    excess: float  # ... and less what the slip forgives
     gap: float  # largest |C - lambda/w| of an enforced row
     error: float  # largest |C| of an enforced row
     residual: float  # m/s^2, rms over the free mass of the residual ...
     force: float  # ... and of A y - b
 
 
-NOT_JUDGED = Judged(*[np.inf] * 6)
+NOT_JUDGED = Judged(*[np.inf] * 7)
 
 
 def empty_law(count: int) -> Law:
@@ -151,7 +156,8 @@ class ContactNewton:
             law: Law = carry(contacts.key, touch)
             judged = Judged(*judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, linearisations == 0))
             if linearisations > 0:
-                lawful = judged.friction < max([o.friction, *(e for after, e in ENOUGH if linearisations >= after)])
+                enough = max([o.friction, *(e for after, e in ENOUGH if linearisations >= after)])
+                lawful = judged.friction < enough or (judged.friction < MOVING and judged.excess < o.friction)
                 balanced = judged.residual < o.force * judged.force + o.force_floor
                 if lawful and balanced and judged.depth < self.deepest and judged.gap < o.strain_gap:
                     converged = True
@@ -251,18 +257,19 @@ def refresh(arrays: Unboxed, step: StepProblem, inertia: FloatArray, y: FloatArr
 def judge(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
     yielding: float, begin: bool,
-) -> tuple[float, float, float, float, float, float]:  # fmt: skip
+) -> tuple[float, float, float, float, float, float, float]:  # fmt: skip
     """Prepare the contacts for the next linearisation, and say how good the iterate is: see `Judged`."""
     cloth, _, _, work = arrays.content
     prepare(contacts, inertia, step.held, yielding, begin, law)
-    depth, error, largest = misfit(contacts, law)
+    depth, error, largest, excess = misfit(contacts, law)
+    largest = max(largest, 1e-300)
     residual, force = _residual(cloth, step, inertia, work, lam, contacts, law)
     gap = isometry = 0.0
     for k in range(len(lam)):
         if cloth.enforced[k]:
             gap = max(gap, abs(work.values[k] - lam[k] / cloth.assembly.weight[k]))
             isometry = max(isometry, abs(work.values[k]))
-    return depth, error / largest if largest > 0.0 else 0.0, gap, isometry, residual, force
+    return depth, error / largest, excess / largest, gap, isometry, residual, force
 
 
 @kernel

@@ -13,22 +13,56 @@ with F the law. The first round takes the full step, because its g does not come
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.compiled import inlined, kernel
 from isocloth.problem import StepProblem
 from isocloth.solver.cholesky import back_substitute, factorise, reduce
 from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, follow, respond
 from isocloth.solver.fronts import Fronts, Lookup
 from isocloth.solver.newton import Cloth, Workspace, _right_hand_side
 from isocloth.solver.system import assemble
-from isocloth.typing import FloatArray
+from isocloth.typing import FloatArray, IntArray
+
+#: contacts that may open, close, stick or slide anew before the matrix is factored again, and not corrected
+FEW = 12
+
+#: part of its spring by which the stiffness of a contact may differ from that in the factor without being corrected
+SAME = 0.05
+
+#: corrections of the matrix, each a pair of substitutions, and the part of the error at which they end; together they
+#: take about as long as a factorisation
+CORRECTIONS = (12, 1e-2)
+
+#: the same while the thresholds follow
+ROUGHLY = (3, 0.1)
 
 #: how often the thresholds of friction may follow the pressure between two factorisations
-CORRECTIONS = 8
+FOLLOWING = 8
 
 #: a step is taken in full if the slope at its end is at most this part of the slope at its begin
 FULL = 0.1
+
+
+class Model(NamedTuple):
+    """Contacts during the descent, and what it needs besides."""
+
+    u: FloatArray  # (c, 3) m, relative displacements
+    balance: FloatArray  # (c, 3) N, forces with which the linearised cloth is balanced there
+    target: FloatArray  # (c, 3) m, where the linearised contacts would have it ...
+    towards: FloatArray  # (c, 3) N, ... and its balance there
+    force: FloatArray  # (c, 3) N, of the law at u ...
+    matrix: FloatArray  # (c, 3, 3) N/m, ... and minus its derivative
+    factored: FloatArray  # (c, 3, 3) N/m, the same as it is in the factor
+    before: FloatArray  # (scalars,) displacement at u
+    residual: FloatArray  # (scalars,)
+    along: FloatArray  # (scalars,) direction of the correction ...
+    stiff: FloatArray  # (scalars,) ... and what the factored matrix makes of it
+    part: FloatArray  # (scalars,)
+    moved: FloatArray  # (c, 3) m
+    anew: IntArray  # (c,) contacts whose stiffness is not that of the factor, how many says `_linearise_contacts`
 
 
 @kernel
@@ -39,139 +73,219 @@ def descend(
     """Displacement in work.solution, forces and status in law; returns the factorisations spent.
 
     Ends when no force is further from its law than `tolerance` times the largest, or after `most` rounds; -1 if a
-    coupling of contacts has no place in the factor.
+    coupling of contacts has no place in the factor. The thresholds of friction then follow the pressure until the
+    largest distance from Coulomb's law is `lawful`, relative to the largest force, if that can be had without
+    factorising again.
     """
     count, x = len(c.gap), work.solution
-    force, matrix, load = np.empty(3), np.empty((3, 3)), np.empty(3)
-    u, target, balance, towards = np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3))
-    matrices = np.zeros((count, 3, 3))
-    before = np.zeros(len(x))
-    rounds = 0
+    m = _room(count, len(x))
+    rounds = spent = 0
     while rounds < most:
-        before[:] = x
-        assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False)
-        _right_hand_side(cloth, step, work)
-        for k in range(count):
-            _model(c, law, k, u, rounds == 0, load, matrix)
-            matrices[k] = matrix
-            if not add_spring(cloth.assembly, look, f, c, k, load, matrix, step.held, x):
-                return -1
-        factorise(f, x)
-        back_substitute(f, x)
+        m.before[:] = x
+        anew = _linearise_contacts(c, law, m, rounds == 0)
+        if rounds == 0 or anew > FEW:
+            assemble(
+                cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False
+            )
+            _right_hand_side(cloth, step, work)
+            for k in range(count):
+                if not add_spring(cloth.assembly, look, f, c, k, m.u, m.force, m.matrix, step.held, x):
+                    return -1
+            factorise(f, x)
+            back_substitute(f, x)
+            spent += 1
+            m.factored[:] = m.matrix
+            for k in range(count):
+                _relative(c, k, x, m.target)
+                for d in range(3):
+                    v = m.force[k, d]
+                    for e in range(3):
+                        v -= m.matrix[k, d, e] * (m.target[k, e] - m.u[k, e])
+                    m.towards[k, d] = v
+        else:
+            _correct(c, f, step, m, anew, CORRECTIONS, x)
         rounds += 1
         off = largest = 0.0
         for k in range(count):
-            _relative(c, k, x, target)
-            _model(c, law, k, u, rounds == 1, load, matrix)
+            off = max(off, distance(c, law, k, m.target, m.towards, False))
             for d in range(3):
-                towards[k, d] = (
-                    load[d] - matrix[d, 0] * target[k, 0] - matrix[d, 1] * target[k, 1] - matrix[d, 2] * target[k, 2]
-                )
-            respond(c, law, k, target[k, 0], target[k, 1], target[k, 2], False, force, matrix)
-            off = max(off, distance(c, law, k, target[k], towards[k], False))
-            for d in range(3):
-                largest = max(largest, abs(towards[k, d]), abs(force[d]))
-        if rounds == 1 or off <= tolerance * largest:
-            share = 1.0
-        else:
-            share = _walk(c, law, u, target, balance, towards, force, matrix)
-        for k in range(count):
-            for d in range(3):
-                u[k, d] += share * (target[k, d] - u[k, d])
-                balance[k, d] += share * (towards[k, d] - balance[k, d])
-        if share < 1.0:
-            for i in range(len(x)):
-                x[i] = before[i] + share * (x[i] - before[i])
-        law.force[:] = balance
-        if off <= tolerance * largest:
+                largest = max(largest, abs(m.towards[k, d]))
+        near = off <= tolerance * largest
+        _go(m, x, 1.0 if rounds == 1 or near else _walk(c, law, m))
+        if near:
             break
-    _settle(c, law, f, step, x, u, balance, matrices, lawful)
+    _settle(c, law, f, step, m, x, lawful)
+    law.force[:] = m.balance
     for k in range(count):
-        law.status[k] = respond(c, law, k, u[k, 0], u[k, 1], u[k, 2], False, force, matrix)
-    return rounds
+        law.status[k] = respond(c, law, k, m.u[k, 0], m.u[k, 1], m.u[k, 2], False, m.force, m.matrix)
+    return spent
+
+
+@kernel
+def _room(count: int, scalars: int) -> Model:
+    return Model(
+        np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)),
+        np.zeros((count, 3, 3)), np.zeros((count, 3, 3)), np.zeros(scalars), np.zeros(scalars), np.zeros(scalars),
+        np.zeros(scalars), np.zeros(scalars), np.zeros((count, 3)), np.zeros(count, dtype=np.int64),
+    )  # fmt: skip
+
+
+@kernel
+def _linearise_contacts(c: ContactSet, law: Law, m: Model, by_force: bool) -> int:
+    """Force and stiffness of all contacts at u; returns how many are stiff where they were not, or the reverse."""
+    anew = 0
+    for k in range(len(c.gap)):
+        respond(c, law, k, m.u[k, 0], m.u[k, 1], m.u[k, 2], by_force, m.force, m.matrix)
+        difference = 0.0
+        for d in range(3):
+            for e in range(3):
+                difference = max(difference, abs(m.matrix[k, d, e] - m.factored[k, d, e]))
+        if difference > SAME * law.stiffness[k]:
+            m.anew[anew] = k
+            anew += 1
+    return anew
+
+
+@kernel
+def _go(m: Model, x: FloatArray, share: float) -> None:
+    """Move a share of the way to the target."""
+    for k in range(len(m.u)):
+        for d in range(3):
+            m.u[k, d] += share * (m.target[k, d] - m.u[k, d])
+            m.balance[k, d] += share * (m.towards[k, d] - m.balance[k, d])
+    if share < 1.0:
+        for i in range(len(x)):
+            x[i] = m.before[i] + share * (x[i] - m.before[i])
+
+
+@kernel
+def _correct(
+    c: ContactSet, f: Fronts, step: StepProblem, m: Model, anew: int, until: tuple[int, float], x: FloatArray
+) -> None:
+    """Solve with the contacts' new stiffness, by conjugate gradients on the matrix that is factored.
+
+    What the factored matrix A makes of a direction follows from the residuals, A z = r, so that only contacts whose
+    stiffness differs are multiplied. A last step with A alone leaves the cloth balanced exactly: the error is all in
+    the forces `towards`, which the next round sees.
+    """
+    r, p, q, z, count = m.residual, m.along, m.stiff, m.part, len(c.gap)
+    most, enough = until
+    r[:] = 0.0
+    for k in range(count):
+        for a in range(4):
+            w, i = c.weights[k, a], c.nodes[k, a]
+            if w != 0.0 and not step.held[i]:
+                for d in range(3):
+                    r[3 * i + d] += w * (m.force[k, d] - m.balance[k, d])
+    m.towards[:] = 0.0  # for now the force of the difference in stiffness
+    p[:] = 0.0
+    q[:] = 0.0
+    first = before = 0.0
+    for turn in range(most + 1):
+        z[:] = r
+        reduce(f, z)
+        back_substitute(f, z)
+        size = _dot(r, z)
+        first = size if turn == 0 else first
+        if turn == most or anew == 0 or not size > enough**2 * first:
+            break
+        ratio = size / before if turn > 0 else 0.0
+        before = size
+        for i in range(len(p)):
+            p[i] = z[i] + ratio * p[i]
+            q[i] = r[i] + ratio * q[i]
+        curvature = _dot(p, q)
+        for b in range(anew):
+            _relative(c, m.anew[b], p, m.moved)
+            curvature += _differ(m, m.anew[b])
+        if not curvature > 0.0:
+            break
+        step_length = size / curvature
+        for i in range(len(p)):
+            x[i] += step_length * p[i]
+            r[i] -= step_length * q[i]
+        for b in range(anew):
+            k = m.anew[b]
+            for d in range(3):
+                v = 0.0
+                for e in range(3):
+                    v += (m.matrix[k, d, e] - m.factored[k, d, e]) * m.moved[k, e]
+                m.towards[k, d] += step_length * v
+                for a in range(4):
+                    w, i = c.weights[k, a], c.nodes[k, a]
+                    if w != 0.0 and not step.held[i]:
+                        r[3 * i + d] -= step_length * w * v
+    for i in range(len(z)):
+        x[i] += z[i]
+    for k in range(count):
+        _relative(c, k, x, m.target)
+        for d in range(3):
+            v = m.force[k, d] - m.towards[k, d]
+            for e in range(3):
+                v -= m.factored[k, d, e] * (m.target[k, e] - m.u[k, e])
+            m.towards[k, d] = v
+
+
+@inlined
+def _differ(m: Model, k: int) -> float:
+    """moved . (matrix - factored) moved of contact k."""
+    total = 0.0
+    for d in range(3):
+        for e in range(3):
+            total += m.moved[k, d] * (m.matrix[k, d, e] - m.factored[k, d, e]) * m.moved[k, e]
+    return total
+
+
+@inlined
+def _dot(a: FloatArray, b: FloatArray) -> float:
+    total = 0.0
+    for i in range(len(a)):
+        total += a[i] * b[i]
+    return total
 
 
 @kernel
 def _settle(
-    c: ContactSet, law: Law, f: Fronts, step: StepProblem, x: FloatArray, u: FloatArray, balance: FloatArray,
-    matrices: FloatArray, lawful: float,
-) -> None:  # fmt: skip
-    """Let the thresholds of friction follow the pressure, with the factor as it is; as long as that brings them nearer.
-    """
-    count = len(c.gap)
-    force, matrix = np.empty(3), np.empty((3, 3))
-    change, rhs = np.empty((count, 3)), np.empty(len(x))
-    moved = np.empty((count, 3))
-    old_threshold, old_trial = law.threshold.copy(), law.trial.copy()
-    best = _unlawful(c, law, u, balance)
-    for turn in range(CORRECTIONS):
+    c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: FloatArray, lawful: float
+) -> None:
+    """Let the thresholds of friction follow the pressure, with the factor as it is, while that brings them nearer."""
+    threshold, trial = law.threshold.copy(), law.trial.copy()
+    best = _unlawful(c, law, m.u, m.balance)
+    for _ in range(FOLLOWING):
         if best <= lawful:
             break
-        old_threshold[:] = law.threshold
-        old_trial[:] = law.trial
-        rhs[:] = 0.0
-        for k in range(count):
-            follow(c, law, k, balance[k])
-            respond(c, law, k, u[k, 0], u[k, 1], u[k, 2], False, force, matrix)
-            for d in range(3):
-                change[k, d] = force[d] - balance[k, d]
-            for a in range(4):
-                w, i = c.weights[k, a], c.nodes[k, a]
-                if w != 0.0 and not step.held[i]:
-                    for d in range(3):
-                        rhs[3 * i + d] += w * change[k, d]
-        reduce(f, rhs)
-        back_substitute(f, rhs)
-        for k in range(count):
-            _relative(c, k, rhs, moved)
-            for d in range(3):
-                change[k, d] -= (
-                    matrices[k, d, 0] * moved[k, 0] + matrices[k, d, 1] * moved[k, 1] + matrices[k, d, 2] * moved[k, 2]
-                )
-                u[k, d] += moved[k, d]
-                balance[k, d] += change[k, d]
-        error = _unlawful(c, law, u, balance)
+        threshold[:] = law.threshold
+        trial[:] = law.trial
+        m.before[:] = x
+        for k in range(len(c.gap)):
+            follow(c, law, k, m.balance)
+        anew = _linearise_contacts(c, law, m, False)
+        _correct(c, f, step, m, anew, ROUGHLY, x)
+        error = _unlawful(c, law, m.target, m.towards)
         if not error < best:
-            u -= moved
-            balance -= change
-            law.threshold[:] = old_threshold
-            law.trial[:] = old_trial
+            x[:] = m.before
+            law.threshold[:] = threshold
+            law.trial[:] = trial
             break
         best = error
-        x += rhs
-    law.force[:] = balance
+        _go(m, x, 1.0)
 
 
 @kernel
-def _unlawful(c: ContactSet, law: Law, u: FloatArray, balance: FloatArray) -> float:
+def _unlawful(c: ContactSet, law: Law, u: FloatArray, r: FloatArray) -> float:
     """Largest distance of a force from Coulomb's law, its threshold that of its own pressure, relative to the largest."""
     off = largest = 0.0
     for k in range(len(c.gap)):
-        off = max(off, distance(c, law, k, u[k], balance[k], True))
+        off = max(off, distance(c, law, k, u, r, True))
         for d in range(3):
-            largest = max(largest, abs(balance[k, d]))
+            largest = max(largest, abs(r[k, d]))
     return off / largest if largest > 0.0 else 0.0
 
 
 @kernel
-def _model(
-    c: ContactSet, law: Law, k: int, u: FloatArray, by_force: bool, load: FloatArray, matrix: FloatArray
-) -> None:
-    """Linearised force load - matrix u' of contact k in this round."""
-    u0, u1, u2 = u[k, 0], u[k, 1], u[k, 2]
-    respond(c, law, k, u0, u1, u2, by_force, load, matrix)
-    for d in range(3):
-        load[d] += matrix[d, 0] * u0 + matrix[d, 1] * u1 + matrix[d, 2] * u2
-
-
-@kernel
-def _walk(
-    c: ContactSet, law: Law, u: FloatArray, target: FloatArray, balance: FloatArray, towards: FloatArray,
-    force: FloatArray, matrix: FloatArray,
-) -> float:  # fmt: skip
+def _walk(c: ContactSet, law: Law, m: Model) -> float:
     """How far to go towards the target: in full, or to where the slope of the potential is small."""
-    begin = _slope(c, law, u, target, balance, towards, 0.0, force, matrix)
-    end = _slope(c, law, u, target, balance, towards, 1.0, force, matrix)
+    begin, end = _slope(c, law, m, 0.0), _slope(c, law, m, 1.0)
     if end <= -FULL * begin or begin >= 0.0:
         return 1.0
     low, high, at_low, at_high = 0.0, 1.0, begin, end
@@ -179,7 +293,7 @@ def _walk(
     for turn in range(30):
         # the secant, and every third time the middle: the slope may jump
         share = 0.5 * (low + high) if turn % 3 == 2 else low - at_low * (high - low) / (at_high - at_low)
-        slope = _slope(c, law, u, target, balance, towards, share, force, matrix)
+        slope = _slope(c, law, m, share)
         if abs(slope) <= -FULL * begin:
             break
         if slope < 0.0:
@@ -190,21 +304,19 @@ def _walk(
 
 
 @kernel
-def _slope(
-    c: ContactSet, law: Law, u: FloatArray, target: FloatArray, balance: FloatArray, towards: FloatArray, share: float,
-    force: FloatArray, matrix: FloatArray,
-) -> float:  # fmt: skip
+def _slope(c: ContactSet, law: Law, m: Model, share: float) -> float:
     total = 0.0
+    u, target, balance, towards, force = m.u, m.target, m.balance, m.towards, m.force
     for k in range(len(c.gap)):
         p0, p1, p2 = target[k, 0] - u[k, 0], target[k, 1] - u[k, 1], target[k, 2] - u[k, 2]
-        respond(c, law, k, u[k, 0] + share * p0, u[k, 1] + share * p1, u[k, 2] + share * p2, False, force, matrix)
-        total += p0 * (balance[k, 0] + share * (towards[k, 0] - balance[k, 0]) - force[0])
-        total += p1 * (balance[k, 1] + share * (towards[k, 1] - balance[k, 1]) - force[1])
-        total += p2 * (balance[k, 2] + share * (towards[k, 2] - balance[k, 2]) - force[2])
+        respond(c, law, k, u[k, 0] + share * p0, u[k, 1] + share * p1, u[k, 2] + share * p2, False, force, m.matrix)
+        total += p0 * (balance[k, 0] + share * (towards[k, 0] - balance[k, 0]) - force[k, 0])
+        total += p1 * (balance[k, 1] + share * (towards[k, 1] - balance[k, 1]) - force[k, 1])
+        total += p2 * (balance[k, 2] + share * (towards[k, 2] - balance[k, 2]) - force[k, 2])
     return total
 
 
-@kernel
+@inlined
 def _relative(c: ContactSet, k: int, x: FloatArray, out: FloatArray) -> None:
     """Relative displacement B x of contact k."""
     d0 = d1 = d2 = 0.0

@@ -60,13 +60,14 @@ def fall_back(
 @kernel
 def unsolved(c: ContactSet, law: Law, x: FloatArray) -> float:
     """Largest difference between a contact's force and its spring's after the displacement x, part of the largest."""
-    u, force, matrix = np.empty((len(c.gap), 3)), np.empty(3), np.empty((3, 3))
+    count = len(c.gap)
+    u, force, matrix = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3, 3))
     off = largest = 0.0
     for k in range(len(c.gap)):
         _relative(c, k, x, u)
         respond(c, law, k, u[k, 0], u[k, 1], u[k, 2], False, force, matrix)
         for d in range(3):
-            off = max(off, abs(force[d] - law.force[k, d]))
+            off = max(off, abs(force[k, d] - law.force[k, d]))
             largest = max(largest, abs(law.force[k, d]))
     return off / largest if largest > 0.0 else off
 
@@ -74,7 +75,8 @@ def unsolved(c: ContactSet, law: Law, x: FloatArray) -> float:
 @kernel
 def _restate(c: ContactSet, law: Law, x: FloatArray) -> None:
     """Status of every contact after the displacement x."""
-    u, force, matrix = np.empty((len(c.gap), 3)), np.empty(3), np.empty((3, 3))
+    count = len(c.gap)
+    u, force, matrix = np.empty((count, 3)), np.empty((count, 3)), np.empty((count, 3, 3))
     for k in range(len(c.gap)):
         _relative(c, k, x, u)
         law.status[k] = respond(c, law, k, u[k, 0], u[k, 1], u[k, 2], False, force, matrix)
