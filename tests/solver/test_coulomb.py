@@ -92,7 +92,7 @@ def test_that_a_step_starts_from_the_forces_of_the_step_before():
     tangent = np.cross(normal, [0.0, 0.0, 1.0])
     law.force[0] = 30.0 * normal + tangent
     law.status[0] = STICK
-    prepare(contact, np.array([1.0]), np.array([False]), 1e-5, True, law)
+    prepare(contact, np.array([1.0]), np.array([False]), 1e-5, 1.0, True, law)
     assert law.threshold[0] == pytest.approx(0.5 * 30.0)
     assert law.anchor[0] == pytest.approx(tangent)
     assert law.stiffness[0] == pytest.approx(30.0 / 1e-5)  # gives way by no more than that under its load
@@ -103,10 +103,10 @@ def test_that_the_threshold_of_a_wedging_contact_settles():
     contact, law = one_contact(5)
     normal = contact.normal[0]
     law.force[0] = 2.0 * normal
-    prepare(contact, np.array([1.0]), np.array([False]), 1e-3, True, law)
+    prepare(contact, np.array([1.0]), np.array([False]), 1e-3, 1.0, True, law)
     for _ in range(6):
         law.force[0] = (3.0 - 1.5 * law.threshold[0]) / 0.5 * normal
-        prepare(contact, np.array([1.0]), np.array([False]), 1e-3, False, law)
+        prepare(contact, np.array([1.0]), np.array([False]), 1e-3, 1.0, False, law)
     assert law.threshold[0] == pytest.approx(1.2)
 
 
@@ -132,7 +132,7 @@ def test_that_the_threshold_of_jaws_is_twice_mu_times_their_force_whatever_pulls
     contact, law = one_contact(5, press=3.0)
     for begin, pull in ((True, 0.0), (False, -30.0), (False, 40.0)):
         law.force[0] = pull * contact.normal[0]
-        prepare(contact, np.array([1.0]), np.array([False]), 1e-3, begin, law)
+        prepare(contact, np.array([1.0]), np.array([False]), 1e-3, 1.0, begin, law)
         assert law.threshold[0] == pytest.approx(2 * 0.5 * 3.0)
     assert law.stiffness[0] == pytest.approx(40.0 / 1e-3)
 
@@ -142,7 +142,7 @@ def test_that_jaws_carry_the_pull_of_the_step_before():
     normal = contact.normal[0]
     tangent = np.cross(normal, [0.0, 0.0, 1.0])
     law.force[0] = -2.0 * normal + tangent
-    prepare(contact, np.array([1.0]), np.array([False]), 1e-3, True, law)
+    prepare(contact, np.array([1.0]), np.array([False]), 1e-3, 1.0, True, law)
     assert law.anchor[0] == pytest.approx(tangent)
 
 

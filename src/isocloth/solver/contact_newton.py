@@ -45,6 +45,9 @@ class Encounter(Protocol):
 #: largest, within so many factorisations. While the contacts still move it is not worth more
 THOROUGHNESS = ((1e-1, 3), (1e-1, 3), (1e-2, 4), (1e-3, 12))
 
+#: springs of the first linearisations where the cloth hits something, relative to those of the others
+SOFT = (0.03, 0.3)
+
 #: under the force it bore a contact gives way by at most this part of the accepted penetration
 YIELDING = 0.2
 
@@ -113,7 +116,8 @@ class ContactNewton:
         self.newton = Newton(problem, options, timestep)
         self.options = self.newton.options
         self.system = self.newton.system
-        self.deepest = self.options.penetration * problem.fabric.thickness
+        self.thickness = problem.fabric.thickness
+        self.deepest = self.options.penetration * self.thickness
         self.yielding = YIELDING * self.deepest
         self.longest = 4.0 * float(np.sqrt(problem.area.mean()))
         self.coupled = np.zeros((0, 2), dtype=np.int64)  # pairs of nodes that contacts may couple ...
@@ -148,13 +152,18 @@ class ContactNewton:
             self._arrays = self._unboxed()
         y, lam = step.start.copy(), multipliers.copy()
         iterations = linearisations = stuck = 0
-        converged = False
+        converged = hit = False
         judged = NOT_JUDGED
         refresh(self._arrays, step, inertia, y)
         while True:
             contacts = encounter.find(y)
             law: Law = carry(contacts.key, touch)
-            judged = Judged(*judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, linearisations == 0))
+            if linearisations == 0:
+                hit = bool(contacts.gap.min(initial=0.0) < -self.thickness)  # what it hits at speed, it enters
+            softly = SOFT[linearisations] if hit and linearisations < len(SOFT) else 1.0
+            judged = Judged(
+                *judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, softly, linearisations == 0)
+            )
             if linearisations > 0:
                 enough = max([o.friction, *(e for after, e in ENOUGH if linearisations >= after)])
                 lawful = judged.friction < enough or (judged.friction < MOVING and judged.excess < o.friction)
@@ -256,11 +265,11 @@ def refresh(arrays: Unboxed, step: StepProblem, inertia: FloatArray, y: FloatArr
 @kernel
 def judge(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
-    yielding: float, begin: bool,
+    yielding: float, softly: float, begin: bool,
 ) -> tuple[float, float, float, float, float, float, float]:  # fmt: skip
     """Prepare the contacts for the next linearisation, and say how good the iterate is: see `Judged`."""
     cloth, _, _, work = arrays.content
-    prepare(contacts, inertia, step.held, yielding, begin, law)
+    prepare(contacts, inertia, step.held, yielding, softly, begin, law)
     depth, error, largest, excess = misfit(contacts, law)
     largest = max(largest, 1e-300)
     residual, force = _residual(cloth, step, inertia, work, lam, contacts, law)

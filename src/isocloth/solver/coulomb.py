@@ -35,7 +35,10 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 #: at 10 ms
 STIFFNESS = 1e3
 
-#: part of rho |s_T|, the force that would stop a contact within the step, by which its friction may be wrong
+#: the same of any contact: between obstacles that leave no room, forces would grow without end
+STIFFEST = 1e8
+
+#: part of rho |s_T|, with s_T the largest slip, by which forces may be wrong: what would stop a contact in the step
 FORGIVEN = 0.01
 
 OPEN, STICK, SLIDE = 0, 1, 2
@@ -68,7 +71,9 @@ class Law(NamedTuple):
 
 
 @kernel
-def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float, begin: bool, law: Law) -> None:
+def prepare(
+    c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float, softly: float, begin: bool, law: Law
+) -> None:
     """Scale, spring, threshold and anchor of each contact from its last force; `begin`: that of the step before.
 
     The inertia that a contact moves is 1 / (B diag(h^2/m) B^T); if its nodes are held, that of its nodes. Its spring is
@@ -95,10 +100,10 @@ def prepare(c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float
             law.threshold[k] = limit
         else:
             follow(c, law, k, law.force)
-        least = max(STIFFNESS * law.scale[k], abs(normal) / yielding)
+        least = softly * max(STIFFNESS * law.scale[k], abs(normal) / yielding)
         if c.press[k] > 0.0:
             least = max(least, limit / yielding)  # few nodes may carry a whole cloth: not their own inertia counts
-        law.stiffness[k] = least if begin else max(law.stiffness[k], least)
+        law.stiffness[k] = min(least if begin else max(law.stiffness[k], least), STIFFEST * law.scale[k])
         if begin:
             law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
 
@@ -122,12 +127,20 @@ def misfit(c: ContactSet, law: Law) -> tuple[float, float, float, float]:
     """Deepest penetration, m; largest distance of a force from where the law puts it, largest force, and the distance
     less what slip forgives, N.
 
-    Between jaws a gap of either sign counts as a penetration: one of them gives way. What rests must be met closely, or
-    it creeps; what slides is forgiven `FORGIVEN` of the force that would stop it within the step.
+    Between jaws a gap of either sign counts as a penetration: one of them gives way. In a cloth at rest the law must be
+    met closely, or it creeps; if something slides, a force may be wrong by `FORGIVEN` of what would stop it within the
+    step.
 
     The distance is that of Alart and Curnier (1991), |r - P(r - rho (g, s_T))|, with rho the scale of the contact.
     """
-    depth = error = excess = largest = 0.0
+    depth = error = excess = largest = furthest = 0.0
+    for k in range(len(c.gap)):
+        n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
+        s0, s1, s2 = c.slip[k, 0], c.slip[k, 1], c.slip[k, 2]
+        along = s0 * n0 + s1 * n1 + s2 * n2
+        if law.status[k] != OPEN:
+            furthest = max(furthest, s0 * s0 + s1 * s1 + s2 * s2 - along * along)
+    furthest = np.sqrt(furthest)
     for k in range(len(c.gap)):
         rho = law.scale[k]
         n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
@@ -135,19 +148,14 @@ def misfit(c: ContactSet, law: Law) -> tuple[float, float, float, float]:
         normal = r0 * n0 + r1 * n1 + r2 * n2
         size = np.sqrt(r0 * r0 + r1 * r1 + r2 * r2)
         depth, largest = max(depth, -c.gap[k]), max(largest, size)
-        forgiven = 0.0
         if c.press[k] > 0.0:
             depth = max(depth, c.gap[k])
         elif normal - rho * c.gap[k] <= 0.0:
             error, excess = max(error, size), max(excess, size)
             continue
-        else:
-            error, excess = max(error, -normal), max(excess, -normal)
-            s0, s1, s2 = c.slip[k, 0], c.slip[k, 1], c.slip[k, 2]
-            along = s0 * n0 + s1 * n1 + s2 * n2
-            forgiven = FORGIVEN * rho * np.sqrt(max(0.0, s0 * s0 + s1 * s1 + s2 * s2 - along * along))
-        off = _off(c, law, k, 0.0, 0.0, 0.0, r0, r1, r2, _bearable(c, k, normal))
-        error, excess = max(error, off), max(excess, off - forgiven)
+        off = max(-normal if c.press[k] == 0.0 else 0.0,
+                  _off(c, law, k, 0.0, 0.0, 0.0, r0, r1, r2, _bearable(c, k, normal)))  # fmt: skip
+        error, excess = max(error, off), max(excess, off - FORGIVEN * rho * furthest)
     return depth, error, largest, excess
 
 

@@ -245,9 +245,7 @@ def _dot(a: FloatArray, b: FloatArray) -> float:
 
 
 @kernel
-def _settle(
-    c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: FloatArray, lawful: float
-) -> None:
+def _settle(c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: FloatArray, lawful: float) -> None:
     """Let the thresholds of friction follow the pressure, with the factor as it is, while that brings them nearer."""
     threshold, trial = law.threshold.copy(), law.trial.copy()
     best = _unlawful(c, law, m.u, m.balance)
@@ -273,7 +271,7 @@ def _settle(
 
 @kernel
 def _unlawful(c: ContactSet, law: Law, u: FloatArray, r: FloatArray) -> float:
-    """Largest distance of a force from Coulomb's law, its threshold that of its own pressure, relative to the largest."""
+    """Largest distance of a force from Coulomb's law, by its own pressure, relative to the largest force."""
     off = largest = 0.0
     for k in range(len(c.gap)):
         off = max(off, distance(c, law, k, u, r, True))

@@ -88,7 +88,7 @@ class LaggedNewton(ContactNewton):
         while True:
             contacts = encounter.find(y)
             law = carry(contacts.key, touch)
-            prepare(contacts, inertia, step.held, self.yielding, iterations == 0, law)  # for the scale of each
+            prepare(contacts, inertia, step.held, self.yielding, 1.0, iterations == 0, law)  # for the scale of each
             before = np.einsum("cd,cd->c", law.force, contacts.normal)  # where the last step pressed
             lag = _follow(contacts, lag)
             law.force[:] = lag.push[:, None] * contacts.normal + lag.friction

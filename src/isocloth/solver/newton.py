@@ -117,8 +117,9 @@ class Newton:
         if problem.stiffness.nnz == 0 or not np.isfinite(timestep):
             return False
         fabric = problem.fabric
-        further = near_bending(problem.mesh, problem.stiffness)[1] * (fabric.bending + fabric.bending_damping / timestep)
-        return further <= self.options.soft_bending * fabric.density / timestep**2
+        _, further = near_bending(problem.mesh, problem.stiffness)
+        stiffness = fabric.bending + fabric.bending_damping / timestep
+        return further * stiffness <= self.options.soft_bending * fabric.density / timestep**2
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_arrays": None}  # a copy has arrays of its own

@@ -58,7 +58,7 @@ def near_bending(mesh: Mesh, matrix: sp.csr_matrix) -> tuple[sp.csr_matrix, floa
     """
     among, _ = _neighbours(mesh)
     near = sp.csr_matrix(matrix.multiply(among > 0))
-    moved = np.asarray(np.abs(matrix - near).sum(axis=1)).ravel()
+    moved = np.asarray(abs(sp.csr_matrix(matrix - near)).sum(axis=1)).ravel()
     furthest = float((moved / lumped_areas(mesh.vertices, mesh.faces)).max(initial=0.0))
     return sp.csr_matrix(near + sp.diags_array(moved)), furthest
 
