@@ -32,7 +32,7 @@ class Folded:
     worst_step: float  # s of processor time
     frames: int  # judged
     intersecting: int | None  # frames in which triangles intersect, by ipctk; None if it is not installed
-    distance: float | None  # smallest of layers over these frames by ipctk, m; infinite: further than NEAR thicknesses
+    distance: float | None  # smallest of layers over these frames by ipctk, m; at most NEAR thicknesses
     depth: float  # m, deepest node in the table, over all steps
     edge_stretch: float  # largest of a warp or weft edge over all steps
     height: float  # m, of the highest node at the end
@@ -105,7 +105,7 @@ def _folded(
 ) -> Folded:
     positions = recording.positions
     frames = positions[:: round(EVERY / TIMESTEP)][1:]
-    thickness = stage.fabric.thickness
+    near = NEAR * stage.fabric.thickness
     own = recording.step_processor_seconds[1:]  # kernels are loaded in the first step
     return Folded(
         nodes=nodes,
@@ -115,7 +115,7 @@ def _folded(
         worst_step=float(own.max()),
         frames=len(frames),
         intersecting=sum(judge.intersects(x) for x in frames) if judge else None,
-        distance=min(judge.distance(x, NEAR * thickness) for x in frames) if judge else None,
+        distance=min(near, *(judge.distance(x, near) for x in frames)) if judge else None,
         depth=max(0.0, -float(stage.gaps(positions).min())),
         edge_stretch=float(np.max(measure.edge_stretch(stage.mesh, positions).max)),
         height=float(positions[-1, :, 2].max()),

@@ -21,6 +21,7 @@ from isocloth.reproduce.napkin import DOWN, FABRIC, FLOOR, FOLD, PAUSE, SIZE, ov
 from isocloth.simulation import Report, Simulation
 from isocloth.typing import FloatArray, IntArray
 
+FOLD_NAME, DRAPE_NAME = "napkin folded in half", "napkin draped over a ball"
 #: s, of the fold: carried over and laid down, then left alone
 FOLD_SECONDS = FOLD + PAUSE
 #: s, when parts of the fold begin: the corners rise, the upper half comes down on the lower one, everything lies
