@@ -169,7 +169,8 @@ def _by_phase(sim: Simulation, solver: ContactNewton, watch: Stopwatch) -> list[
     assembly = factor = triangular = 0.0
     if solves > 0:
         step, inertia, multipliers = watch.arguments[:3]
-        each = kernels_at(solver.system, sim.problem, step, inertia, multipliers, sim.positions, 0.0)
+        state = (step, inertia, multipliers, sim.positions)
+        each = kernels_at(solver.system, sim.problem, *state, patience=0.0, clock=time.thread_time)
         known: FloatArray = solves * each[1:]
         # a descent that found its contacts at once has hardly any law in it: the kernels may seem to take longer
         assembly, factor, triangular = (known * min(1.0, spent["descent"] / max(known.sum(), 1e-12))).tolist()
