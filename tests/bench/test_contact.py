@@ -48,6 +48,7 @@ def test_the_profile_does_not_disturb_the_simulation(
     reports = plain.reports[1:]  # the first step is not counted
     assert (whole.part, whole.steps) == ("", len(reports))
     assert whole.solves == pytest.approx(np.mean([r.iterations for r in reports]))
+    assert 1.0 <= whole.linearisations <= whole.solves
     assert whole.contacts == pytest.approx(np.mean([r.contacts for r in reports]))
     assert whole.most_contacts == max(r.contacts for r in reports)
     assert whole.unconverged == sum(not r.converged for r in reports) == 0
@@ -85,10 +86,11 @@ def test_nested_calls_count_once_and_names_are_given_back() -> None:
     with watch.running():
         sim.step()
     assert {place: getattr(*place) for place in TIMED} == plain
-    seconds, _ = watch.take()
+    seconds, descents, solves = watch.take()
+    assert 0 < descents <= solves
     assert set(seconds) == set(TIMED.values())
     assert min(seconds.values()) >= 0.0
-    assert watch.take() == (dict.fromkeys(seconds, 0.0), 0)
+    assert watch.take() == (dict.fromkeys(seconds, 0.0), 0, 0)
 
 
 # ------------------------------------------------------------------- the scenes

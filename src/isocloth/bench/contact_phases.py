@@ -59,6 +59,7 @@ class ContactPhases:
     rest_of_solve: float  # evaluation of rows, residuals, what is known of contacts from before
     outside: float  # the interpreter: everything around the solver
     worst_step: float  # s
+    linearisations: float  # per step: how often contacts are looked for and the cloth is linearised
     solves: float  # factorisations per step
     most_solves: int
     contacts: float  # that bear a force, mean over the steps
@@ -93,7 +94,7 @@ class Stopwatch:
 
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(TIMED.values(), 0.0)
-        self.solves = 0
+        self.solves = self.descents = 0
         self.arguments: tuple[Any, ...] = ()  # of the last descent: step problem, inertia, multipliers, ...
         self._inside = 0.0  # seconds of timed calls within the present one
 
@@ -109,10 +110,10 @@ class Stopwatch:
             for (owner, name), function in plain.items():
                 setattr(owner, name, function)
 
-    def take(self) -> tuple[dict[str, float], int]:
-        """Seconds by phase, and factorisations in descents, since the last call."""
-        taken = self.seconds, self.solves
-        self.seconds, self.solves = dict.fromkeys(TIMED.values(), 0.0), 0
+    def take(self) -> tuple[dict[str, float], int, int]:
+        """Seconds by phase, descents, and factorisations in them, since the last call."""
+        taken = self.seconds, self.descents, self.solves
+        self.seconds, self.descents, self.solves = dict.fromkeys(TIMED.values(), 0.0), 0, 0
         return taken
 
     def _timed(self, function: Callable[..., Any], phase: str) -> Callable[..., Any]:
@@ -128,7 +129,9 @@ class Stopwatch:
                 self._inside = outer + spent
             if phase == "descent":
                 self.arguments = arguments[1:]
-                self.solves += max(result, 0)
+                if result >= 0:  # else there was no room for a pair, and it is done again
+                    self.descents += 1
+                    self.solves += result
             return result
 
         return timed
@@ -142,7 +145,7 @@ def contact_phases(
     The first step, which loads kernels, is not counted.
     """
     steps = round(seconds / sim.timestep)
-    times, rows, reports = np.zeros(steps), np.zeros((steps, len(PHASES))), []
+    times, rows, descents, reports = np.zeros(steps), np.zeros((steps, len(PHASES))), np.zeros(steps), []
     ordered = np.zeros(steps + 1, dtype=np.int64)
     solver = sim._contact
     assert isinstance(solver, ContactNewton)
@@ -151,7 +154,8 @@ def contact_phases(
         for k in range(steps):
             reports.append(sim.step())
             times[k], ordered[k + 1] = sim.time, solver.rebuilt
-            rows[k] = _by_phase(sim, solver, watch)
+            spent, descents[k], solves = watch.take()
+            rows[k] = _by_phase(sim, solver, watch, spent, solves)
     begins = {"": 0.0, **(parts or {})}
     ends = [np.inf, *list(begins.values())[2:], np.inf]
     found = []
@@ -159,13 +163,15 @@ def contact_phases(
         chosen = (times > begin + 1e-9) & (times <= end + 1e-9)
         chosen[0] = False
         if chosen.any():
-            found.append(_summary(scene, part, nodes, sim.timestep, chosen, rows, reports, np.diff(ordered)))
+            summary = _summary(scene, part, nodes, sim.timestep, chosen, rows, descents, reports, np.diff(ordered))
+            found.append(summary)
     return found
 
 
-def _by_phase(sim: Simulation, solver: ContactNewton, watch: Stopwatch) -> list[float]:
+def _by_phase(
+    sim: Simulation, solver: ContactNewton, watch: Stopwatch, spent: dict[str, float], solves: int
+) -> list[float]:
     """Seconds of the step just taken, in the order of PHASES."""
-    spent, solves = watch.take()
     assembly = factor = triangular = 0.0
     if solves > 0:
         step, inertia, multipliers = watch.arguments[:3]
@@ -182,14 +188,15 @@ def _by_phase(sim: Simulation, solver: ContactNewton, watch: Stopwatch) -> list[
 
 
 def _summary(
-    scene: str, part: str, nodes: int, timestep: float, chosen: BoolArray, rows: FloatArray, reports: list[Report],
-    ordered: IntArray,
+    scene: str, part: str, nodes: int, timestep: float, chosen: BoolArray, rows: FloatArray, descents: FloatArray,
+    reports: list[Report], ordered: IntArray,
 ) -> ContactPhases:  # fmt: skip
     of = [reports[k] for k in np.flatnonzero(chosen)]
     return ContactPhases(
         scene=scene, part=part, nodes=nodes, steps=len(of), simulated=len(of) * timestep,
         **dict(zip(PHASES, rows[chosen].sum(axis=0).tolist(), strict=True)),
         worst_step=float(rows[chosen].sum(axis=1).max()),
+        linearisations=float(descents[chosen].mean()),
         solves=float(np.mean([r.iterations for r in of])),
         most_solves=max(r.iterations for r in of),
         contacts=float(np.mean([r.contacts for r in of])),

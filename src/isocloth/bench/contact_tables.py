@@ -30,14 +30,14 @@ def contact_phases_text(found: Sequence[ContactPhases]) -> str:
         )  # fmt: skip
         counts.append(
             [
-                cloth, f"{p.solves:.2f}", str(p.most_solves), f"{p.contacts:.0f}", str(p.most_contacts),
-                str(p.ordered_anew), str(p.cut), str(p.unconverged),
+                cloth, f"{p.linearisations:.2f}", f"{p.solves:.2f}", str(p.most_solves), f"{p.contacts:.0f}",
+                str(p.most_contacts), str(p.ordered_anew), str(p.cut), str(p.unconverged),
             ]
         )  # fmt: skip
     header = ["scene", "simulated s", "q", "step ms", "worst step ms", "detection", "ordering", "assembly",
               "factorisation", "triangular", "law of contact", "rest of solve", "Python"]  # fmt: skip
-    count_header = ["scene", "solves per step", "most solves", "contacts", "most contacts", "factor ordered anew",
-                    "steps cut", "unconverged"]  # fmt: skip
+    count_header = ["scene", "linearisations per step", "solves per step", "most solves", "contacts", "most contacts",
+                    "factor ordered anew", "steps cut", "unconverged"]  # fmt: skip
     wholes = [p for p in found if not p.part]
     worst = max(wholes, key=lambda p: p.detection_share)
     lines = [

@@ -18,7 +18,7 @@ from isocloth.terms.mass import lumped_areas
 from isocloth.typing import FloatArray
 
 NAME = "MuJoCo"
-INSTALL = 'python -m pip install "mujoco>=3.13,<5"'
+INSTALL = 'python -m pip install "mujoco>=4.0,<5"'
 MEMBRANE = 1e4  # E h, N/m
 THICKNESS = 1e-4  # m
 POISSON = 0.3
