@@ -133,19 +133,21 @@ def test_the_rival_has_the_same_cloth() -> None:
 def test_folding_is_judged_by_another_library() -> None:
     pytest.importorskip("mujoco")
     pytest.importorskip("ipctk")
-    own, constraints, ipc = contact_race.race_folding(
+    own, without, constraints, ipc = contact_race.race_folding(
         NODES, with_peer=True, say=silent, settings=(CONSTRAINTS[0], IPC), seconds=2.0
     )
-    assert (own.intersecting, own.frames) == (0, 40)
-    assert own.distance is not None
-    assert own.distance > 0.9e-3
-    assert own.depth < 1e-4
-    assert own.edge_stretch < 2e-3
+    for f in (own, without):
+        assert (f.intersecting, f.frames, f.trouble) == (0, 40, "")
+        assert f.distance is not None
+        assert f.distance > 0.9e-3
+        assert f.depth < 1e-4
+        assert f.edge_stretch < 2e-3
     # what the documents say of the rival: its constraints let layers through, its ipc does not
     assert constraints.intersecting
     assert ipc.intersecting == 0
-    text = folding_text([own, constraints, ipc])
-    assert "with friction MuJoCo intersects in every way it was tried" in text
+    text = folding_text([own, without, constraints, ipc])
+    assert "8x8, with friction: MuJoCo lets layers through in every way it was tried" in text
+    assert f"8x8, without friction: isocloth is {ipc.q / without.q:.2f} times as fast as MuJoCo, ipc" in text
 
 
 def test_what_sticks_creeps_with_the_rival_only() -> None:
@@ -188,5 +190,5 @@ def test_one_part_can_be_run_alone(tmp_path, capsys: pytest.CaptureFixture[str])
     assert "Speed of the swing" not in printed
     results = json.loads(file.read_text())
     assert {p["scene"] for p in results["contact_phases"]} == {contact_scenes.FOLD_NAME, contact_scenes.DRAPE_NAME}
-    assert [f["simulator"] for f in results["folding"]] == ["isocloth"]
+    assert [f["simulator"] for f in results["folding"]] == ["isocloth", "isocloth without friction"]
     assert results["sliding"][0]["moved"] < 1e-5

@@ -13,6 +13,7 @@ from isocloth.bench.contact_scenes import Isocloth, Stage, fold, slope
 from isocloth.bench.swing import TIMESTEP, Recording, record
 from isocloth.reproduce.intersections import Judge
 
+OWN, OWN_WITHOUT = "isocloth", "isocloth without friction"
 #: s between frames that are judged
 EVERY = 0.05
 #: s; a sheet without friction slides, and half a second is enough to see it
@@ -58,16 +59,18 @@ def race_folding(
     nodes: int, *, with_peer: bool, say: Callable[[str], None], settings: Sequence[Setting] = FOLDING,
     seconds: float | None = None,
 ) -> list[Folded]:  # fmt: skip
-    """isocloth first, then the rival in each of its ways."""
+    """isocloth first, with and without friction, then the rival in each of its ways."""
     stage = fold(nodes)
     steps = round((stage.seconds if seconds is None else seconds) / TIMESTEP)
     judge = _judge(stage)
-    say(f"{nodes}x{nodes}: folding, isocloth")
-    own = Isocloth(stage)
-    recording = record(own, steps)
-    unconverged = sum(not r.converged for r in own.reports)
-    trouble = f"{unconverged} steps unconverged" if unconverged else ""
-    found = [_folded(nodes, "isocloth", True, stage, recording, judge, trouble)]
+    found = []
+    for name, friction in ((OWN, True), (OWN_WITHOUT, False)):
+        say(f"{nodes}x{nodes}: folding, {name}")
+        own = Isocloth(fold(nodes, friction))
+        recording = record(own, steps)
+        unconverged = sum(not r.converged for r in own.reports)
+        trouble = f"{unconverged} steps unconverged" if unconverged else ""
+        found.append(_folded(nodes, name, friction, stage, recording, judge, trouble))
     for setting in settings if with_peer else ():
         say(f"{nodes}x{nodes}: folding, rival, {setting.name}")
         rival = MuJoCo(stage, setting)
@@ -84,7 +87,7 @@ def race_sliding(
     stage = slope(nodes)
     seconds = stage.seconds if seconds is None else seconds
     say("slope, isocloth")
-    found = [_slid(nodes, "isocloth", True, record(Isocloth(stage), round(seconds / TIMESTEP)), "")]
+    found = [_slid(nodes, OWN, True, record(Isocloth(stage), round(seconds / TIMESTEP)), "")]
     for setting in settings if with_peer else ():
         say(f"slope, rival, {setting.name}")
         rival = MuJoCo(stage, setting)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -59,13 +59,14 @@ class Stage:
         return np.asarray(positions @ self.normal - 0.5 * self.fabric.thickness)
 
 
-def fold(nodes: int) -> Stage:
-    """The napkin of nodes x nodes that is folded in half."""
+def fold(nodes: int, friction: bool = True) -> Stage:
+    """The napkin of nodes x nodes that is folded in half; without friction to compare with what knows none."""
     flat = rectangle(SIZE, SIZE, (nodes, nodes))
     start = flat.vertices + np.array([0.0, 0.0, 0.5 * FABRIC.thickness])
     held = np.array([flat.nearest([SIZE, y, 0.0]) for y in (0.0, SIZE)])
     path = over(start[held].copy(), 0, -1.0, 0.0, 2.0 * FABRIC.thickness)
-    return Stage(flat, start, FABRIC, FLOOR, 0.0, held, path, FOLD_SECONDS)
+    fabric = FABRIC if friction else replace(FABRIC, friction=0.0)
+    return Stage(flat, start, fabric, FLOOR if friction else 0.0, 0.0, held, path, FOLD_SECONDS)
 
 
 def slope(nodes: int) -> Stage:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from isocloth.bench.contact_phases import DETECTION_TARGET, PHASES, ContactPhases
-from isocloth.bench.contact_race import EVERY, Folded, Slid
+from isocloth.bench.contact_race import EVERY, OWN, OWN_WITHOUT, Folded, Slid
 from isocloth.bench.contact_scenes import FOLD_NAME, SLOPE, STICKS
 from isocloth.bench.peer import NAME
 from isocloth.bench.tables import section, table
@@ -92,25 +92,24 @@ def sliding_text(found: Sequence[Slid]) -> str:
 
 
 def _best(nodes: int, found: Sequence[Folded]) -> list[str]:
-    """Who was fastest without an intersection, and how the rival's fastest such way compares."""
-    own = [f for f in found if f.simulator == "isocloth"]
-    sound = [f for f in found if f.simulator != "isocloth" and f.intersecting == 0 and not f.trouble]
-    with_friction = [f for f in sound if f.friction]
-    if not own or len(found) == 1 or own[0].intersecting is None:
+    """isocloth's speed over that of the rival's fastest way that lets no layer through, with and without friction."""
+    rivals = [f for f in found if f.simulator not in (OWN, OWN_WITHOUT)]
+    if not rivals or any(f.intersecting is None for f in found):
         return []
-    cloth = f"{nodes}x{nodes}"
-    if not sound:
-        return [f"{cloth}: {NAME} intersects in every way it was tried"]
-    best = min(sound, key=lambda f: f.q)
-    told = f"{cloth}: isocloth runs {best.q / own[0].q:.2f} times as fast as {NAME}'s fastest way without intersections"
-    told += f" ({best.simulator}{'' if best.friction else ', without friction'})"
-    if not with_friction:
-        told += f"; with friction {NAME} intersects in every way it was tried"
-    return [told]
+    told = []
+    for own in (f for f in found if f.simulator in (OWN, OWN_WITHOUT)):
+        case = f"{nodes}x{nodes}, {'with' if own.friction else 'without'} friction"
+        sound = [f for f in rivals if f.friction == own.friction and f.intersecting == 0 and not f.trouble]
+        if sound:
+            best = min(sound, key=lambda f: f.q)
+            told.append(f"{case}: isocloth is {best.q / own.q:.2f} times as fast as {NAME}, {best.simulator}")
+        else:
+            told.append(f"{case}: {NAME} lets layers through in every way it was tried")
+    return told
 
 
 def _who(simulator: str) -> str:
-    return simulator if simulator == "isocloth" else f"{NAME}, {simulator}"
+    return simulator if simulator in (OWN, OWN_WITHOUT) else f"{NAME}, {simulator}"
 
 
 def _distance(f: Folded) -> str:
