@@ -34,8 +34,8 @@ def direct() -> tuple[np.ndarray, list[ic.Report]]:
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> dict:
     file = tmp_path_factory.mktemp("bench") / "bench.json"
-    options = ["--quick", "--sizes", str(NODES), "--seconds", str(STEPS / 100), "--repeat", "2", "--no-peer"]
-    assert main([*options, "--json", str(file)]) == 0
+    options = ["--quick", "--only", "swing", "--sizes", str(NODES), "--seconds", str(STEPS / 100), "--repeat", "2"]
+    assert main([*options, "--no-peer", "--json", str(file)]) == 0
     return json.loads(file.read_text())
 
 
@@ -85,14 +85,16 @@ def test_without_the_rival_it_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(peer, "version", lambda: None)
-    assert main(["--quick", "--sizes", "3", "--seconds", "0.1"]) == 0
+    assert main(["--quick", "--only", "swing", "--sizes", "3", "--seconds", "0.1"]) == 0
     printed = capsys.readouterr().out
     assert peer.INSTALL in printed
     assert "3x3 isocloth" in printed
     assert "3x3 MuJoCo" not in printed
 
 
-@pytest.mark.parametrize("options", [["--sizes", "nine"], ["--sizes", "2"], ["--repeat", "0"], ["--seconds", "-1"]])
+@pytest.mark.parametrize(
+    "options", [["--sizes", "nine"], ["--sizes", "2"], ["--repeat", "0"], ["--seconds", "-1"], ["--only", "x"]]
+)
 def test_bad_options_are_named(options: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(options)
@@ -101,4 +103,4 @@ def test_bad_options_are_named(options: list[str], capsys: pytest.CaptureFixture
 
 def test_a_file_that_cannot_be_written_is_no_half_written_file(tmp_path: Path) -> None:
     with pytest.raises(OSError):
-        main(["--quick", "--sizes", "3", "--seconds", "0.1", "--no-peer", "--json", str(tmp_path / "none" / "f.json")])
+        main(["--quick", "--only", "swing", "--sizes", "3", "--no-peer", "--json", str(tmp_path / "none" / "f.json")])

@@ -18,7 +18,7 @@ from isocloth.terms.mass import lumped_areas
 from isocloth.typing import FloatArray
 
 NAME = "MuJoCo"
-INSTALL = 'python -m pip install "mujoco>=3.13,<5"'
+INSTALL = 'python -m pip install "mujoco>=4.0,<5"'
 MEMBRANE = 1e4  # E h, N/m
 THICKNESS = 1e-4  # m
 POISSON = 0.3
@@ -99,7 +99,7 @@ def description(nodes: int) -> str:
         joints = "".join(f'<joint type="slide" axis="{axis}"/>' for axis in axes)
         weight = HEAVY if i in held else mass
         inertial = f'<inertial pos="0 0 0" mass="{weight:.12g}" diaginertia="1e-9 1e-9 1e-9"/>'
-        bodies.append(f'<body name="n{i}" pos="{_numbers(point)}">{inertial}{joints}</body>')
+        bodies.append(f'<body name="n{i}" pos="{numbers(point)}">{inertial}{joints}</body>')
     return f"""<mujoco>
       <option timestep="{TIMESTEP}" gravity="0 0 -{GRAVITY}" integrator="discrete" solver="Newton"
         iterations="{ITERATIONS}" tolerance="1e-8"/>
@@ -116,5 +116,6 @@ def description(nodes: int) -> str:
     </mujoco>"""
 
 
-def _numbers(values: FloatArray) -> str:
+def numbers(values: FloatArray) -> str:
+    """Numbers as MuJoCo's XML wants them."""
     return " ".join(f"{v:.12g}" for v in values)

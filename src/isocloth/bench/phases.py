@@ -15,11 +15,11 @@ import numpy as np
 
 from isocloth.bench.swing import simulation
 from isocloth.compiled import kernel
-from isocloth.problem import StepProblem
+from isocloth.problem import Problem, StepProblem
 from isocloth.solver import Newton, Outcome, Solver
 from isocloth.solver.cholesky import back_substitute, factorise
-from isocloth.solver.system import assemble
-from isocloth.terms.rows import RowArrays, evaluate
+from isocloth.solver.system import NewtonSystem, assemble
+from isocloth.terms.rows import evaluate
 from isocloth.typing import FloatArray
 
 #: s of computing that the kernels at one state are allowed
@@ -85,7 +85,11 @@ def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
         sim.step()
         rows_of.append((time.perf_counter() - begin, *watch.take()))
         if (k + 1) * samples // steps > k * samples // steps:
-            kernels.append(_kernels(solver, sim.problem.rows.arrays, sim.problem.area, watch, sim.positions))
+            assert watch.step is not None
+            inertia = watch.step.mass_factor * sim.problem.area
+            kernels.append(
+                kernels_at(solver.system, sim.problem, watch.step, inertia, watch.multipliers, sim.positions, PATIENCE)
+            )
     whole, inside, counts = np.array(rows_of).T
     # steps differ in their number of solves: take those with the most frequent one, and of these a quick one, because
     # the kernels' times are of their quickest runs too
@@ -112,18 +116,19 @@ def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
     )
 
 
-def _kernels(
-    solver: Newton, rows: RowArrays, area: FloatArray, watch: _Watch, y: FloatArray
-) -> tuple[float, float, float, float]:
-    """Seconds of one evaluation, assembly, factorisation and pair of triangular solves at a state."""
-    s, f, step = solver.system.assembly, solver.system.factor.fronts, watch.step
-    assert step is not None
+def kernels_at(
+    system: NewtonSystem, problem: Problem, step: StepProblem, inertia: FloatArray, multipliers: FloatArray,
+    y: FloatArray, patience: float, clock: Callable[[], float] = time.perf_counter,
+) -> FloatArray:  # fmt: skip
+    """Seconds (4,) of one evaluation, assembly, factorisation and pair of triangular solves at a state.
+
+    inertia: (n,) N/m, factor of the positions. Repeated for `patience` s, and at least three times.
+    """
+    s, f, rows = system.assembly, system.factor.fronts, problem.rows.arrays
     values, jacobian = np.zeros(len(rows.rest)), np.zeros((len(rows.nodes), 3))
     evaluation = (rows, y.copy(), values, jacobian)
-    matrix = (
-        s, f, rows, jacobian, watch.multipliers, area, step.mass_factor, step.bending_factor, step.held, False
-    )  # fmt: skip
-    load, x = np.sin(np.arange(float(solver.system.scalars))), np.zeros(solver.system.scalars)
+    matrix = (s, f, rows, jacobian, multipliers, inertia, 1.0, step.bending_factor, step.held, False)
+    load, x = np.sin(np.arange(float(system.scalars))), np.zeros(system.scalars)
     # a factorisation overwrites the matrix and a solve its right-hand side, so what comes before is repeated, too
     calls: list[tuple[Callable[..., object], tuple[Any, ...]]] = [
         (evaluate, evaluation), (assemble, matrix), (x.__setitem__, (slice(None), load)), (factorise, (f, x)),
@@ -131,15 +136,15 @@ def _kernels(
     ]  # fmt: skip
     best = np.full(len(calls), np.inf)
     begin, round_ = time.perf_counter(), 0
-    while round_ < 3 or (time.perf_counter() - begin < PATIENCE and round_ < 1000):
+    while round_ < 3 or (time.perf_counter() - begin < patience and round_ < 1000):
         for q, (function, arguments) in enumerate(calls):
-            start = time.perf_counter()
+            start = clock()
             function(*arguments)
-            best[q] = min(best[q], time.perf_counter() - start)
+            best[q] = min(best[q], clock() - start)
         round_ += 1
     # the call itself, from Python, is not the kernel's time
-    own = np.maximum(best[[0, 1, 3, 4]] - best[[5, 6, 7, 8]], 0.0)
-    return float(own[0]), float(own[1]), float(own[2]), float(own[3])
+    own: FloatArray = np.maximum(best[[0, 1, 3, 4]] - best[[5, 6, 7, 8]], 0.0)
+    return own
 
 
 @kernel

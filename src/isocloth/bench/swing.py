@@ -100,6 +100,7 @@ class Recording:
 
     positions: FloatArray  # (steps + 1, n, 3) m
     step_seconds: FloatArray  # (steps,)
+    step_processor_seconds: FloatArray  # (steps,), of this thread: what other programs take is not in it
     threads: float  # processor seconds per second of the whole loop: 1 if there was one thread
 
     @property
@@ -113,13 +114,15 @@ def record(simulator: Simulator, steps: int) -> Recording:
     start = simulator.positions()
     frames = np.zeros((steps + 1, *start.shape))  # zeros, so that no page is touched for the first time in the loop
     frames[:] = start
-    seconds = np.zeros(steps)
+    seconds, own = np.zeros(steps), np.zeros(steps)
     gc.collect()
     wall, processor = time.perf_counter(), time.process_time()
     for k in range(steps):
+        own_begin = time.thread_time()
         begin = time.perf_counter()
         simulator.step()
         seconds[k] = time.perf_counter() - begin
+        own[k] = time.thread_time() - own_begin
         frames[k + 1] = simulator.positions()
     wall, processor = time.perf_counter() - wall, time.process_time() - processor
-    return Recording(frames, seconds, processor / wall)
+    return Recording(frames, seconds, own, processor / wall)
