@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isocloth as ic
-from isocloth.terms.bending import bending, laplacian
+from isocloth.terms.bending import bending, laplacian, near_bending
 
 MESHES = {
     "quads": ic.meshes.rectangle(1.0, 1.3, shape=(13, 11)),
@@ -105,3 +105,24 @@ def test_the_laplacian_is_exact_on_linear_and_consistent_on_quadratic_functions_
 def test_an_unknown_model_names_the_known_ones():
     with pytest.raises(ValueError, match="hessian, laplacian, interior"):
         bending(MESHES["quads"], "willmore")
+
+
+@pytest.mark.parametrize("element", ["quad", "triangle"])
+def test_that_bending_within_elements_is_nowhere_softer(element):
+    mesh = ic.meshes.rectangle(0.6, 0.4, shape=(13, 9), element=element)
+    matrix = bending(mesh)
+    near, furthest = near_bending(mesh, matrix)
+    together = np.zeros(matrix.shape, dtype=bool)
+    for face in mesh.faces:
+        together[np.ix_(face, face)] = True
+    assert not near.toarray()[~together].any()
+    assert furthest > 0.0
+    values = np.linalg.eigvalsh((near - matrix).toarray())
+    assert values.min() > -1e-9 * values.max()
+
+
+def test_that_nothing_is_moved_where_there_is_no_bending():
+    mesh = ic.meshes.rectangle(0.6, 0.4, shape=(4, 4))
+    near, furthest = near_bending(mesh, 0.0 * bending(mesh))
+    assert furthest == 0.0
+    assert abs(near).max() == 0.0
