@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ from isocloth.reproduce.encounters import Film, Watch
 from isocloth.reproduce.result import Result, Say, silent
 from isocloth.reproduce.scenes import hanging, upper_corners
 from isocloth.simulation import Simulation
-from isocloth.typing import BoolArray, FloatArray
+from isocloth.typing import BoolArray, FloatArray, IntArray
 
 TITLE = "a hanging sheet hit four times by a stick, up to 5 m/s: no tunnelling, computing time"
 
@@ -83,17 +84,28 @@ class Sides:
 
     def look(self, sim: Simulation) -> None:
         """After a step."""
-        parts = 64
         x0, x1 = self.before, sim.positions
         e0, e1 = self.stick.ends(self.time), self.stick.ends(sim.time)
-        last = self.last
-        for share in np.linspace(0.0, 1.0, parts + 1)[0 if last is None else 1 :]:
+
+        def at(share: float, edges: IntArray) -> tuple[FloatArray, BoolArray]:
             x, e = x0 + share * (x1 - x0), e0 + share * (e1 - e0)
-            volume, across = _pass(x[self.edges[:, 0]], x[self.edges[:, 1]], e[0], e[1])
-            if last is not None:
-                self.passed += int(((volume * last < 0.0) & across).sum())
-                volume = np.where(volume == 0.0, last, volume)
-            last = volume
+            return _pass(x[edges[:, 0]], x[edges[:, 1]], e[0], e[1])
+
+        last = self.last if self.last is not None else at(0.0, self.edges)[0]
+        shares = np.linspace(0.0, 1.0, 65)
+        for low, high in pairwise(shares):
+            volume, _ = at(high, self.edges)
+            for k in np.flatnonzero(volume * last < 0.0):
+                # an edge almost parallel to the stick goes around its end within a sample: look at the very moment
+                edge, begin, end = self.edges[k : k + 1], low, high
+                for _ in range(40):
+                    middle = 0.5 * (begin + end)
+                    if at(middle, edge)[0][0] * last[k] > 0.0:
+                        begin = middle
+                    else:
+                        end = middle
+                self.passed += int(at(end, edge)[1][0])
+            last = np.where(volume == 0.0, last, volume)
         self.before, self.time, self.last = sim.positions.copy(), sim.time, last
 
 
