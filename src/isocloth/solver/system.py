@@ -69,9 +69,13 @@ class NewtonSystem:
         )
         self.scalars = 3 * n + len(self._kept_rows)
         self._order_anew(np.empty((0, 2), dtype=np.int64), self._places(self._rest), quick=False)
+        self._free = self.factor, self.assembly
 
     def couple(self, pairs: IntArray, positions: FloatArray) -> None:
         """Make room for blocks between further pairs (k, 2) of nodes; the cloth is at positions (n, 3) now."""
+        if len(pairs) == 0:
+            self.factor, self.assembly = self._free  # ordered with more care
+            return
         points = np.concatenate([self._places(self._rest), self._places(positions)], axis=1)
         self._order_anew(pairs, points, quick=True)
 
