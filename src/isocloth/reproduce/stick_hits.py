@@ -22,6 +22,7 @@ LENGTH, RADIUS = 0.75, 0.0075  # m, of the stick
 REACH = 0.35  # m: how far from the sheet a hit begins, and how far behind it it ends
 LIFT = 0.8  # m: how far it is lifted between hits
 PERIOD = 3.0  # s between hits
+NEAR = 0.05  # m: further from its axis nothing passes the stick
 #: what the paper fitted: density, gravity_density, damping
 FABRICS = {
     "polyester": (0.1042, 0.025, 0.28),
@@ -98,14 +99,18 @@ class Sides:
 
 
 def _pass(a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Signed volume of edges (m, 3) with a segment, and whether they overlap as seen along their common normal."""
+    """Signed volume of edges (m, 3) with a segment, and whether they overlap as seen along their common normal.
+
+    Edges along the segment have no such normal, and those far from it do not pass it: they do not overlap.
+    """
     u, v, w = b - a, q - p, p - a
     normal = np.cross(u, v)
     volume = np.einsum("md,md->m", normal, w)
     square = np.maximum(np.einsum("md,md->m", normal, normal), 1e-30)
+    near = (square > 1e-12 * (v @ v) * np.einsum("md,md->m", u, u)) & (np.abs(volume) < NEAR * np.sqrt(square))
     s = np.einsum("md,md->m", np.cross(w, v), normal) / square
     t = np.einsum("md,md->m", np.cross(w, u), normal) / square
-    return volume, (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
+    return volume, near & (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
 
 
 def scene(fabric: str, layers: bool) -> tuple[Simulation, Stick]:
