@@ -48,9 +48,8 @@ def hands(start: FloatArray, t: float) -> FloatArray:
 
 
 def garment(quick: bool) -> Mesh:
-    """Shorts that hang over the edge of the table, hems down; quads as in the papers, or a few triangles."""
-    mesh = meshes.shorts(waist=WAIST, length=LENGTH, triangles=300 if quick else 1440,
-                         element="triangle" if quick else "quad")  # fmt: skip
+    """Shorts that hang over the table, hems down."""
+    mesh = meshes.shorts(waist=WAIST, length=LENGTH, triangles=300 if quick else 700)
     return mesh.with_vertices(mesh.vertices + np.array([0.0, 0.0, ABOVE]))
 
 

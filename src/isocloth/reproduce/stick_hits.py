@@ -88,6 +88,9 @@ class Sides:
         x0, x1 = self.before, sim.positions
         e0, e1 = self.stick.ends(self.time), self.stick.ends(sim.time)
         last = self.last
+        if _apart(np.concatenate([x0, x1]), np.concatenate([e0, e1])):
+            self.before, self.time, self.last = x1.copy(), sim.time, None
+            return
         for share in np.linspace(0.0, 1.0, parts + 1)[0 if last is None else 1 :]:
             x, e = x0 + share * (x1 - x0), e0 + share * (e1 - e0)
             volume, across = _pass(x[self.edges[:, 0]], x[self.edges[:, 1]], e[0], e[1])
@@ -96,6 +99,11 @@ class Sides:
                 volume = np.where(volume == 0.0, last, volume)
             last = volume
         self.before, self.time, self.last = sim.positions.copy(), sim.time, last
+
+
+def _apart(a: FloatArray, b: FloatArray) -> bool:
+    """Whether the boxes around points (m, 3) and (k, 3) are further apart than anything that passes."""
+    return bool(((a.min(axis=0) > b.max(axis=0) + NEAR) | (b.min(axis=0) > a.max(axis=0) + NEAR)).any())
 
 
 def _pass(a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, BoolArray]:
