@@ -127,12 +127,8 @@ class Film:
     def look(self, sim: Simulation) -> None:
         """Keep the frame if it is time for it."""
         if sim.time > self.times[-1] + self.every - 1e-9:
-            self.keep(sim)
-
-    def keep(self, sim: Simulation) -> None:
-        """Keep the frame."""
-        self.times.append(sim.time)
-        self.frames.append(sim.positions.copy())
+            self.times.append(sim.time)
+            self.frames.append(sim.positions.copy())
 
     def trajectory(self) -> Trajectory:
         """The frames with the obstacles."""

@@ -31,6 +31,7 @@ HIGH = 0.03  # m above the floor: lower than this no pusher goes, so that nothin
 DEPTH = 0.12  # m: how far behind the node that it aims at a push goes at most
 REACH = 0.85  # a push ends where a thread between the hands would need this part of the length of the strip
 PAUSE = 10  # steps after a throw
+FILMED = 4  # pushes, the last ones
 
 
 class Record:
@@ -39,7 +40,7 @@ class Record:
     def __init__(self, sim: Simulation, sides: Sides) -> None:
         self.watch, self.sound = Watch(), Watch()  # all steps, and the converged ones
         self.crossed, self.sides = Intersections(sim, sim.timestep), sides
-        self.film = Film(sim, 0.1)
+        self.film: Film | None = None  # of the last pushes
         self.broken = self.silent = self.uncut = 0  # not finite; not converged without a reason, or in one piece
         self.failures: list[str] = []
         self.push = self.met = 0  # pushes begun, and those that met the cloth
@@ -57,6 +58,8 @@ class Record:
         self.broken += not (np.isfinite(sim.positions).all() and np.isfinite(sim.velocities).all())
         self.crossed.look(sim)
         self.sides.look(sim)
+        if self.film is not None:
+            self.film.look(sim)
         self._meets |= any(o.force.any() for o in sim.obstacles if o.name in ("ball", "stick"))
         return report
 
@@ -116,9 +119,7 @@ class Scene:
         aim = sim.positions[random.choice(self.targets())].copy()
         push = pushers.Thrust(aim, along, float(random.uniform(0.0, DEPTH)), speed)
         there, back = self.moved[kind].thrust(sim, push, self.across(along), self.allowed)
-        self.wait(there)
-        self.record.film.keep(sim)
-        self.wait(back)
+        self.wait(there + back)
         return False
 
 
@@ -205,7 +206,6 @@ class Crumpled(Scene):
         length = steps * sim.timestep
         grasp = sim.grasp(node, lambda t: (begin + smooth_ramp(t - start, length) * (end - begin))[None])
         self.wait(steps)
-        self.record.film.keep(sim)
         grasp.release()
         self.wait(PAUSE)
 
@@ -253,6 +253,8 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         say(f"{name}: {scene.record.watch.steps} steps until it is {name}")
         record, early = scene.record, ""
         while record.met < count:
+            if record.film is None and record.met >= count - FILMED:
+                record.film = Film(scene.sim, 0.02)
             scene.push()
             if record.push == again:
                 early = fingerprint(scene)
@@ -260,7 +262,8 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
                 watch = record.watch
                 say(f"{name}: {record.push} pushes, {watch.steps} steps, {watch.unconverged} failed, q {watch.q:.2f}")
         tell(result, name, record)
-        record.film.save(out, f"pushes-{name}", f"{name}, {count} random pushes")
+        assert record.film is not None
+        record.film.save(out, f"pushes-{name}", f"{name}, the last {FILMED} of {count} random pushes")
         second = make(quick, 0)
         for _ in range(again):
             second.push()
