@@ -10,8 +10,20 @@ import pytest
 from isocloth import meshes
 from isocloth.fabric import Fabric
 from isocloth.obstacles import Floor, Plane, Stick
-from isocloth.reproduce import capstan, cylinder, encounters, needles, stick_hits, tablecloth, tilted_plane
+from isocloth.reproduce import (
+    capstan,
+    cylinder,
+    encounters,
+    needles,
+    pushers,
+    pushes,
+    shorts,
+    stick_hits,
+    tablecloth,
+    tilted_plane,
+)
 from isocloth.reproduce import turning_sphere as sphere
+from isocloth.reproduce.intersections import Intersections
 from isocloth.reproduce.result import Result
 from isocloth.simulation import Simulation
 
@@ -129,4 +141,74 @@ def test_a_watch_counts_steps_and_adds() -> None:
     assert first.min_gap < 1e-6
     result = Result("name", "title")
     first.tell(result, "run", q=1e9)
+    assert result.reached
+
+
+def test_the_hands_sweep_lower_and_fold_the_shorts_without_a_jump() -> None:
+    mesh = shorts.garment(True)
+    sim, table, corners = shorts.scene(mesh)
+    start = mesh.vertices[corners]
+    assert start[:, 0] == pytest.approx([-0.5 * shorts.WAIST, 0.5 * shorts.WAIST])
+    assert mesh.vertices[:, 2].max() == pytest.approx(start[0, 2])
+    gap, _ = table.gaps(mesh.vertices, 0.0)
+    assert gap.min() == pytest.approx(shorts.ABOVE + 0.5 * shorts.FABRIC.thickness)
+    times = np.arange(0.0, shorts.RELEASED, sim.timestep)
+    path = np.array([shorts.hands(start, t) for t in times])
+    assert path[0] == pytest.approx(start)
+    speed = np.linalg.norm(np.diff(path, axis=0), axis=2) / sim.timestep
+    assert 1.5 < speed.max() < 2.5
+    assert path[-1, :, 1] == pytest.approx(path[:, :, 1].max() - shorts.BACK, abs=1e-6)
+    assert path[-1, :, 2] == pytest.approx(shorts.DROP, abs=1e-6)
+    assert (path[:, :, 2] > shorts.FABRIC.thickness).all()
+
+
+@pytest.mark.parametrize("make", [pushers.ball, pushers.stick])
+def test_a_pusher_comes_from_outside_and_stops_where_it_must(make: Any) -> None:
+    sim = cloth()
+    aside = np.array([0.0, 0.0, 5.0])
+    _, pusher = make(aside)
+    along, axis = np.array([0.6, 0.0, -0.8]), np.array([0.0, 1.0, 0.0])
+    push = pushers.Thrust(np.array([0.1, 0.05, 0.0]), along, 0.1, 2.0)
+    there, back = pusher.thrust(sim, push, axis, lambda point: point[2] > -0.02)
+    places = np.array([pusher.at(k * sim.timestep)[0] for k in range(there + back + 1)])
+    assert places[0] == pytest.approx(aside)
+    assert places[-1] - aside == pytest.approx(places[2])
+    assert ((sim.positions - places[2]) @ along).min() == pytest.approx(pusher.radius + pushers.CLEAR)
+    assert places[there, 2] - 0.8 * pusher.radius == pytest.approx(-0.02, abs=0.005)
+    line = places[there] - push.aim
+    assert np.linalg.norm(np.cross(line, along)) < 1e-12
+    speed = np.linalg.norm(np.diff(places[2 : there + 1], axis=0), axis=1) / sim.timestep
+    assert speed == pytest.approx(speed[0])
+    assert speed[0] <= 2.0
+    ends = pusher.ends(there * sim.timestep)
+    assert ends[1] - ends[0] == pytest.approx(2 * pushers.HALF * axis)
+    # the next one starts from where it waits, and what it did is remembered for pictures
+    pusher.thrust(sim, push._replace(along=np.array([1.0, 0.0, 0.0])), -axis, lambda _: True)
+    assert pusher.at(0.0)[0] == pytest.approx(aside)
+    assert np.linalg.norm(pusher.ends(0.03)[1] - pusher.ends(0.03)[0]) == pytest.approx(2 * pushers.HALF)
+
+
+def test_frames_in_which_layers_intersect_are_counted() -> None:
+    pytest.importorskip("ipctk")
+    sim = cloth()
+    crossed = Intersections(sim, sim.timestep)
+    x, y, _ = sim.mesh.vertices.T
+    for low in (0.25, 0.15):
+        # one half is folded over the other, and its edge comes to lie above or below it
+        sim.positions = np.where((x > 0.01)[:, None], np.stack([-0.9 * x, y, 0.3 * (low - x)], axis=1), sim.positions)
+        crossed.last = -1.0
+        crossed.look(sim)
+    assert (crossed.frames, crossed.bad) == (2, 1)
+
+
+def test_a_record_of_pushes_counts_what_is_not_finite_and_what_failed() -> None:
+    sim = cloth(0.3)
+    stick, _ = pushers.stick(np.array([0.0, 0.0, 5.0]))
+    record = pushes.Record(sim, stick_hits.Sides(sim, stick))
+    for _ in range(3):
+        record.step(sim)
+    assert (record.broken, record.silent, record.uncut, record.failures) == (0, 0, 0, [])
+    assert record.sound.steps == record.watch.steps == 3
+    result = Result("name", "title")
+    pushes.tell(result, "cloth", record)
     assert result.reached

@@ -43,6 +43,18 @@ def test_that_piercings_agree_with_ipc_toolkit(seed):
     assert found == ipctk.has_intersections(ipctk.CollisionMesh(x, edges, mesh.triangles), x)
 
 
+def test_that_a_flat_sheet_is_not_tangled_however_it_is_turned():
+    flat = sheet(8, 0.5)
+    edges = np.unique(np.sort(flat.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
+    for tilt in np.linspace(0.0, 3.0, 31):
+        for twist in np.linspace(0.0, 3.0, 31):
+            c, s, k, z = np.cos(tilt), np.sin(tilt), np.cos(twist), np.sin(twist)
+            turn = np.array([[1.0, 0.0, 0.0], [0.0, c, -s], [0.0, s, c]])
+            turn = turn @ np.array([[k, -z, 0.0], [z, k, 0.0], [0.0, 0.0, 1.0]])
+            x = flat.vertices @ turn.T + np.array([0.0, 0.0, 0.34])
+            assert len(piercings(x, edges, flat.triangles)) == 0
+
+
 def test_that_a_cloth_squeezed_between_obstacles_is_reported_and_stays_bounded():
     press = ic.Box([0.0, 0.0, 0.06], [0.2, 0.2, 0.1], friction=0.3, velocity=[0.0, 0.0, -0.05])
     sim = ic.Simulation(sheet(height=5e-4), ic.Fabric(density=0.2), obstacles=[ic.Floor(), press])

@@ -7,9 +7,16 @@ from scipy.spatial import cKDTree
 
 from isocloth.typing import FloatArray, IntArray
 
+#: a volume is rounded by at most this part of its sides and its distance from the origin
+ROUNDING = 64 * float(np.finfo(np.float64).eps)
+
+#: an edge in the plane of a face, up to this part of the third power of their size, passes through nothing: the volumes
+#: in a flat sheet are rounding, however it is turned, and their signs mean nothing
+FLAT = 1e-9
+
 
 def piercings(vertices: FloatArray, edges: IntArray, faces: IntArray) -> IntArray:
-    """Pairs (p, 2) of edges (e, 2) that pass through the inside of triangles (f, 3), which they share no vertex with.
+    """Pairs (p, 2) of edges (e, 2) that pass through or touch triangles (f, 3), which they share no vertex with.
 
     Edges are looked for around every face within the reach of both: meant for a look at the start, not for every step.
     """
@@ -24,9 +31,13 @@ def piercings(vertices: FloatArray, edges: IntArray, faces: IntArray) -> IntArra
     edge, face = edge[apart], face[apart]
     a, b = ends[edge, 0], ends[edge, 1]
     p, q, r = corners[face, 0], corners[face, 1], corners[face, 2]
-    across = _volume(p, q, r, a) * _volume(p, q, r, b) < 0.0
+    longest = 2.0 * (around_face.max(initial=0.0) + around_edge.max(initial=0.0))
+    rounding = ROUNDING * np.abs(vertices).max(initial=0.0) * longest**2
+    above, below = _volume(p, q, r, a), _volume(p, q, r, b)
+    steep = np.maximum(np.abs(above), np.abs(below)) > max(FLAT * longest**3, 10.0 * rounding)
+    across = steep & (np.minimum(above, below) <= rounding) & (np.maximum(above, below) >= -rounding)
     sides = np.stack([_volume(a, b, p, q), _volume(a, b, q, r), _volume(a, b, r, p)])
-    inside = (sides > 0.0).all(axis=0) | (sides < 0.0).all(axis=0)
+    inside = (sides >= -rounding).all(axis=0) | (sides <= rounding).all(axis=0)
     return np.stack([edge, face], axis=1)[across & inside]
 
 

@@ -53,6 +53,11 @@ class Watch:
             self.seconds += spent
             self.slowest = max(self.slowest, spent)
             self.simulated += sim.time - before
+        self.count(report)
+        return report
+
+    def count(self, report: Report) -> None:
+        """A step that was taken elsewhere, without its time."""
         self.steps += 1
         self.iterations += report.iterations
         self.unconverged += not report.converged
@@ -62,7 +67,6 @@ class Watch:
         self.min_gap = min(self.min_gap, report.min_gap)
         self.friction_residual = max(self.friction_residual, report.friction_residual)
         self.isometry_error = max(self.isometry_error, report.isometry_error)
-        return report
 
     def run(self, sim: Simulation, duration: float, look: Callable[[Simulation], None] | None = None) -> Watch:
         """Steps for a duration (s); `look` is called after each."""

@@ -23,6 +23,7 @@ LENGTH, RADIUS = 0.75, 0.0075  # m, of the stick
 REACH = 0.35  # m: how far from the sheet a hit begins, and how far behind it it ends
 LIFT = 0.8  # m: how far it is lifted between hits
 PERIOD = 3.0  # s between hits
+NEAR = 0.05  # m: further from its axis nothing passes the stick
 #: what the paper fitted: density, gravity_density, damping
 FABRICS = {
     "polyester": (0.1042, 0.025, 0.28),
@@ -86,6 +87,9 @@ class Sides:
         """After a step."""
         x0, x1 = self.before, sim.positions
         e0, e1 = self.stick.ends(self.time), self.stick.ends(sim.time)
+        if _apart(np.concatenate([x0, x1]), np.concatenate([e0, e1])):
+            self.before, self.time, self.last = x1.copy(), sim.time, None
+            return
 
         def at(share: float, edges: IntArray) -> tuple[FloatArray, BoolArray]:
             x, e = x0 + share * (x1 - x0), e0 + share * (e1 - e0)
@@ -109,15 +113,24 @@ class Sides:
         self.before, self.time, self.last = sim.positions.copy(), sim.time, last
 
 
+def _apart(a: FloatArray, b: FloatArray) -> bool:
+    """Whether the boxes around points (m, 3) and (k, 3) are further apart than anything that passes."""
+    return bool(((a.min(axis=0) > b.max(axis=0) + NEAR) | (b.min(axis=0) > a.max(axis=0) + NEAR)).any())
+
+
 def _pass(a: FloatArray, b: FloatArray, p: FloatArray, q: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Signed volume of edges (m, 3) with a segment, and whether they overlap as seen along their common normal."""
+    """Signed volume of edges (m, 3) with a segment, and whether they overlap as seen along their common normal.
+
+    Edges along the segment have no such normal, and those far from it do not pass it: they do not overlap.
+    """
     u, v, w = b - a, q - p, p - a
     normal = np.cross(u, v)
     volume = np.einsum("md,md->m", normal, w)
     square = np.maximum(np.einsum("md,md->m", normal, normal), 1e-30)
+    near = (square > 1e-12 * (v @ v) * np.einsum("md,md->m", u, u)) & (np.abs(volume) < NEAR * np.sqrt(square))
     s = np.einsum("md,md->m", np.cross(w, v), normal) / square
     t = np.einsum("md,md->m", np.cross(w, u), normal) / square
-    return volume, (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
+    return volume, near & (s > 0.0) & (s < 1.0) & (t > 0.0) & (t < 1.0)
 
 
 def scene(fabric: str, layers: bool) -> tuple[Simulation, Stick]:

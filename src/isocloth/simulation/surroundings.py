@@ -31,6 +31,11 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 #: the papers' proximity parameter: a pair counts as colliding when it comes within 2 omega of its separation
 PROXIMITY = 0.5
 
+#: iterates of a step after which normals and nearest points follow more and more slowly. Those of two edges that are
+#: almost parallel jump along the edges when these move by micrometres, and an iteration that takes them as they are may
+#: go to and fro for ever
+RESTLESS = 6
+
 
 class Surroundings:
     """Obstacles and layers around a cloth; `at(...)` opens a step among them."""
@@ -113,15 +118,32 @@ class Encounter:
         self.margin = max(around.fabric.thickness, 0.1 * around.spacing)
         self._pairs: Pairs | None = None
         self._swept: FloatArray | None = None
+        self._found: ContactSet | None = None  # at the iterate before
+        self._iterates = 0
 
     def find(self, y: FloatArray) -> ContactSet:
-        """Contacts at the iterate y (n, 3)."""
+        """Contacts at the iterate y (n, 3); the gaps are those at y, whatever is asked how often."""
         margin = 0.2 * self.around.fabric.thickness
         parts = [part for k, o in self.around.solids for part in self._with_solid(k, o, y, margin)]
         if self.around.has_pairs:
-            parts.append(self._pairwise(y, margin))
+            parts.append(self._calmed(self._pairwise(y, margin)))
         parts += [jaws.contacts(y) for jaws in self.jaws]
         return _join([p for p in parts if len(p.gap)])
+
+    def _calmed(self, found: ContactSet) -> ContactSet:
+        """Pairs whose normals and nearest points are averages with those of the iterates before, after many of them."""
+        self._iterates += 1
+        before = self._found
+        self._found = found
+        if before is None or self._iterates <= RESTLESS:
+            return found
+        share = 1.0 / (self._iterates - RESTLESS + 1)
+        _, now, old = np.intersect1d(found.key, before.key, return_indices=True)
+        for new, last in zip(found[1:5], before[1:5], strict=True):
+            if new.ndim == 2:  # weights, normals and slips, but not gaps
+                new[now] = last[old] + share * (new[now] - last[old])
+        found.normal[now] /= np.linalg.norm(found.normal[now], axis=1)[:, None]
+        return found
 
     def rehearse(self) -> None:
         """Load, or compile, what the first contact will need: a robot must not wait for it then."""
