@@ -41,6 +41,9 @@ class Assembly(NamedTuple):
 class NewtonSystem:
     """The factor and the maps into it for one cloth."""
 
+    factor: SparseCholesky
+    assembly: Assembly
+
     def __init__(self, problem: Problem, stiffness: sp.csr_matrix | None = None) -> None:
         """stiffness (n, n): what takes the place of the problem's bending matrix."""
         rows, n = problem.rows, problem.n
