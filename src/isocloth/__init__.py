@@ -38,12 +38,14 @@ def __getattr__(name: str) -> Any:
     """What a simulation does not need is loaded when it is first used."""
     import importlib
 
-    if name in ("developable", "pictures", "reconstruction", "recordings", "scenes", "states"):
+    if name in ("calibration", "developable", "pictures", "reconstruction", "recordings", "scenes", "states"):
         return importlib.import_module(f"isocloth.{name}")
     if name == "developables":
         return importlib.import_module("isocloth.developable").developables
     if name in ("reconstruct", "Reconstruction"):
         return getattr(importlib.import_module("isocloth.reconstruction"), name)
+    if name in ("calibrate", "forecast", "sensitivity"):
+        return getattr(importlib.import_module("isocloth.calibration"), name)
     if name == "Recording":
         return importlib.import_module("isocloth.recordings").Recording
     raise AttributeError(f"module 'isocloth' has no attribute {name!r}")
