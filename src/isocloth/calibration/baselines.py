@@ -14,20 +14,20 @@ GRAVITY = 9.81
 
 def frozen(experiment: Experiment) -> FloatArray:
     """(T, k, 3) m: nothing moves."""
-    return experiment.at_markers(np.repeat(experiment.start[None], len(experiment.path), axis=0))
+    return np.repeat(experiment.markers[None], len(experiment.recording), axis=0)
 
 
 def rigid_translation(experiment: Experiment) -> FloatArray:
     """(T, k, 3) m: the first shape is carried along with the middle of the held nodes."""
     middle = experiment.path.mean(axis=1)
-    return experiment.at_markers(experiment.start[None] + (middle - middle[0])[:, None])
+    return experiment.markers[None] + experiment.at_times((middle - middle[0])[:, None])
 
 
 def damped_pendulum(experiment: Experiment, rate: float) -> FloatArray:
-    """(T, k, 3) m: a rigid board that swings about the line through the two held nodes, damped with a rate (1/s).
+    """(T, k, 3) m: the first shape as a rigid board that swings about the line through the held nodes.
 
-    theta'' = -(3 / (2 L)) (n . (g + a)) - rate theta', for a uniform board of height L whose edge has acceleration a; n
-    is the direction in which it swings.
+    theta'' = (3 / (2 L)) n . (g - a) - rate theta', for a uniform board of height L whose edge has acceleration a; n is
+    the direction in which it swings, theta its angle from the vertical, and the rate is in 1/s.
     """
     path, dt = experiment.path, experiment.timestep
     if path.shape[1] < 2:
@@ -44,21 +44,30 @@ def damped_pendulum(experiment: Experiment, rate: float) -> FloatArray:
     pull = -acceleration - GRAVITY * up  # felt by what moves along
     along, across = np.einsum("td,td->t", pull, down), np.einsum("td,td->t", pull, out)
     flat = experiment.mesh.vertices
-    y = flat[:, 1].max() - flat[:, 1]
-    height = float(y.max())
-    theta = np.empty(len(path))
-    # it starts where the sheet hangs: the mean direction of its free part
-    hang = (experiment.start - middle[0])[y > 0.25 * height].mean(axis=0)
-    theta[0], speed = np.arctan2(hang @ out[0], hang @ down[0]), 0.0
+    height = float(np.ptp(flat[:, 1]))
+    # a sheet that begins at rest hangs as gravity lets it, whatever bias a camera has; one that moves has an angle
+    local = experiment.markers - middle[0]
+    free = np.ones(len(local), dtype=bool)
+    free[experiment.recording.held] = False
+    hang = local[free].mean(axis=0)
+    moving = bool(experiment.velocities.any())
+    first = float(np.arctan2(hang @ out[0], hang @ down[0])) if moving else 0.0
+    ray, normal = np.cos(first) * down[0] + np.sin(first) * out[0], np.cos(first) * out[0] - np.sin(first) * down[0]
+    u, v, w = local @ axis[0], local @ ray, local @ normal
+    theta = np.full(len(path), first)
+    speed = float(experiment.velocities.mean(axis=0) @ normal) / max(float(np.linalg.norm(hang)), 1e-6)
     factor = 1.5 / height
     for k in range(len(path) - 1):  # semi-implicit: stable for steps far below the period
         force = factor * (across[k + 1] * np.cos(theta[k]) - along[k + 1] * np.sin(theta[k]))
         speed = (speed + dt * force) / (1.0 + dt * rate)
         theta[k + 1] = theta[k] + dt * speed
-    ray = np.cos(theta)[:, None] * down + np.sin(theta)[:, None] * out
-    x = flat[:, 0] - flat[experiment.held, 0].mean()
-    frames = middle[:, None] + x[None, :, None] * axis[:, None] + y[None, :, None] * ray[:, None]
-    return experiment.at_markers(frames)
+    rays = np.cos(theta)[:, None] * down + np.sin(theta)[:, None] * out
+    normals = np.cos(theta)[:, None] * out - np.sin(theta)[:, None] * down
+    board = (
+        middle[:, None] + u[None, :, None] * axis[:, None] + v[None, :, None] * rays[:, None]
+        + w[None, :, None] * normals[:, None]
+    )  # fmt: skip
+    return experiment.at_times(board)
 
 
 def fitted_pendulum(experiment: Experiment, window: tuple[float, float]) -> tuple[float, FloatArray]:

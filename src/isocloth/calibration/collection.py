@@ -92,13 +92,13 @@ def papers_table(entries: Sequence[Entry]) -> str:
         f"{'':{width}s}" + "".join(f"{n:>17s}" for n in names) + f"{'mean e, cm':>12s}{'mean s':>9s}{'pendulum':>10s}"
     ]
     for e in entries:
-        values = "".join(f"{e.numbers['values'].get(n, np.nan):17.4f}" for n in names)
-        lines.append(f"{e.name:{width}s}{values}{1e2 * e.mean:12.3f}{1e2 * e.deviation:9.3f}{1e2 * e.pendulum:10.3f}")
+        fitted = "".join(f"{e.numbers['values'].get(n, np.nan):17.4f}" for n in names)
+        lines.append(f"{e.name:{width}s}{fitted}{1e2 * e.mean:12.3f}{1e2 * e.deviation:9.3f}{1e2 * e.pendulum:10.3f}")
     lines.append("")
     gap = " " * (17 * len(names))
     for key in GROUPS:
-        for value in sorted({e.said[key] for e in entries if key in e.said}):
-            lines.append(_row(value, width, gap, [e for e in entries if e.said.get(key) == value]))
+        values = sorted({e.said[key] for e in entries if key in e.said})
+        lines += [_row(v, width, gap, [e for e in entries if e.said.get(key) == v]) for v in values]
     lines.append(_row("all", width, gap, entries))
     return "\n".join(lines)
 

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isocloth.calibration.errors import Errors, errors
 from isocloth.calibration.smooth import at_most, smooth_path
-from isocloth.calibration.start import first_shape, on_finer, unstretched
+from isocloth.calibration.start import first_shape, hanging, on_finer, unstretched
 from isocloth.errors import ConvergenceError, RecordingError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
@@ -24,6 +25,8 @@ from isocloth.recordings.sampling import weights_at
 from isocloth.simulation import Simulation
 from isocloth.typing import FloatArray, IntArray
 
+#: s; frames farther apart than this do not belong to one motion
+LONGEST_STEP = 1.0
 #: markers up to this number are too few for a mesh: it gets a node between every two, as in the papers
 FEW = 30
 
@@ -52,6 +55,8 @@ class Experiment:
     weights: FloatArray  # (k, c) and nodes (k, c): markers between the nodes of the mesh
     nodes: IntArray
     areas: FloatArray  # (k,) weight of every marker, summing up to 1
+    markers: FloatArray  # (k, 3) m, the recorded markers at the start
+    bias: FloatArray  # (k, 3) m, added to simulated markers in every frame
     obstacles: tuple[Obstacle, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -93,7 +98,8 @@ class Experiment:
         sim.grasp(self.held, between)
         steps = last
         if until is not None:
-            steps = min(steps, max(1, int(np.ceil((until - self.recording.times[0]) * inverse - 1e-6))))
+            # one more: the last frame may lie between two steps
+            steps = min(steps, max(1, int(np.ceil((until - self.recording.times[0]) * inverse - 1e-6)) + 1))
         frames = np.full((last + 1, *self.start.shape), np.nan)
         frames[0] = self.start
         unconverged = iterations = 0
@@ -106,9 +112,6 @@ class Experiment:
 
     def at_markers(self, frames: FloatArray) -> FloatArray:
         """(T, k, 3) m: the markers at the times of the recording, from all nodes (S + 1, n, 3) at every step."""
-        s = (self.recording.times - self.recording.times[0]) / self.timestep
-        before = np.clip(np.floor(s + 1e-6).astype(np.int64), 0, len(frames) - 2)
-        share = np.clip(s - before, 0.0, 1.0)[:, None, None]
         # markers that are nodes need no sum over the corners of an element
         single = (self.weights == 1.0).any(axis=1)
         if single.all():
@@ -116,6 +119,13 @@ class Experiment:
             points = frames[:, chosen]
         else:
             points = np.einsum("kq,tkqd->tkd", self.weights, frames[:, self.nodes])
+        return self.at_times(points) + self.bias
+
+    def at_times(self, points: FloatArray) -> FloatArray:
+        """(T, ...) at the times of the recording, by straight lines between steps (S + 1, ...)."""
+        s = (self.recording.times - self.recording.times[0]) / self.timestep
+        before = np.clip(np.floor(s + 1e-6).astype(np.int64), 0, len(points) - 2)
+        share = np.clip(s - before, 0.0, 1.0)[:, None, None]
         return (1.0 - share) * points[before] + share * points[before + 1]
 
     def errors(self, simulated: Simulated | FloatArray) -> Errors:
@@ -142,6 +152,9 @@ def prepare(
     drive: str = "camera",
     smooth: bool = True,
     longest_gap: float = 0.25,
+    start: str = "recorded",
+    markers: ArrayLike | None = None,
+    keep_bias: bool = False,
     obstacles: Sequence[Obstacle] = (),
     **options: Any,
 ) -> Experiment:
@@ -156,10 +169,15 @@ def prepare(
         drive: "camera" (the held markers as they were seen) or "tool" (`recording.held_path`).
         smooth: whether the paths of held markers are smoothed.
         longest_gap: s, for which a held marker may be missing.
+        start: "recorded" (the nearest unstretched shape to the first one that was seen) or "hanging" (at rest below
+            the held corners, for recordings that begin with this).
+        markers: (k, 3) m, the recorded markers at the first frame, at rest; None = by the first frames.
+        keep_bias: whether what the markers show beside the simulated start is added to every simulated frame, for
+            cameras whose nodes are not points of the cloth.
         obstacles: what the cloth meets.
         options: for `Simulation`: integrator, solver, model, self_collision, ...
     """
-    part = recording.longest_segment()
+    part = recording.longest_segment(max(5.0 / recording.rate, LONGEST_STEP))
     notes = []
     if len(part) < len(recording):
         notes.append(f"{len(recording) - len(part)} frames before or after a gap in time are not used")
@@ -175,6 +193,8 @@ def prepare(
         raise RecordingError("the recording does not say which markers are held; load it with held=[labels]")
     if drive not in ("camera", "tool"):
         raise ValueError(f"drive = {drive!r}: expected 'camera' or 'tool'")
+    if start not in ("recorded", "hanging"):
+        raise ValueError(f"start = {start!r}: expected 'recorded' or 'hanging'")
     if drive == "tool" and part.held_path is None:
         raise RecordingError("the recording has no path of a tool; use drive='camera'")
     mesh, grid, finer = _mesh(part.mesh, shape)
@@ -194,15 +214,27 @@ def prepare(
         path, pulled = at_most(path, float(np.linalg.norm(np.diff(mesh.vertices[held], axis=0))))
         if pulled > 1e-3:
             notes.append(f"held corners are up to {1e3 * pulled:.1f} mm too far apart for the cloth; brought together")
-    markers, speeds = first_shape(part)
-    nodal = on_finer(markers, grid, finer) if finer != grid else markers
+    if markers is None:
+        shown, speeds = first_shape(part)
+    else:
+        shown = np.array(markers, dtype=np.float64)
+        speeds = np.zeros_like(shown)
+        if shown.shape != part.mesh.vertices.shape or not np.isfinite(shown).all():
+            raise ValueError(f"markers have shape {shown.shape}: expected {part.mesh.vertices.shape}, finite positions")
+    nodal = on_finer(shown, grid, finer) if finer != grid else shown
     velocities = on_finer(speeds, grid, finer) if finer != grid else speeds
-    start = unstretched(mesh, nodal, held, path[0])
+    if start == "hanging":
+        begin, velocities = hanging(mesh, held, path[0], nodal), np.zeros_like(nodal)
+    else:
+        begin = unstretched(mesh, nodal, held, path[0])
     weights, nodes = weights_at(mesh.vertices[:, :2], mesh.faces, part.mesh.vertices[:, :2])
+    bias = np.zeros_like(shown)
+    if keep_bias:
+        bias = shown - np.einsum("kq,kqd->kd", weights, begin[nodes])
     return Experiment(
-        recording=part, fabric=fabric, mesh=mesh, start=start, velocities=velocities, held=held, path=path,
+        recording=part, fabric=fabric, mesh=mesh, start=begin, velocities=velocities, held=held, path=path,
         timestep=timestep, areas=_areas(part.mesh), obstacles=tuple(obstacles), options=dict(options),
-        notes=tuple(notes), weights=weights, nodes=nodes,
+        notes=tuple(notes), markers=shown, bias=bias, weights=weights, nodes=nodes,
     )  # fmt: skip
 
 

@@ -20,6 +20,8 @@ LONGEST_STILL = 1.0
 STILL = 0.03
 #: rounds of the projection onto unstretched shapes, and the error of squared lengths at which it ends
 ROUNDS, UNSTRETCHED = 30, 1e-3
+#: steps of 10 ms in which a sheet comes to rest, damped with 5 1/s
+SETTLING = 300
 
 
 def first_shape(recording: Recording) -> tuple[FloatArray, FloatArray]:
@@ -137,4 +139,33 @@ def unstretched(mesh: Mesh, shape: FloatArray, held: IntArray, corners: FloatArr
         sim.velocities = np.zeros_like(placed)
         if report.isometry_error < UNSTRETCHED:
             break
+    return np.array(sim.positions)
+
+
+def hanging(mesh: Mesh, held: IntArray, corners: FloatArray, towards: FloatArray) -> FloatArray:
+    """Where a sheet (n, 3) comes to rest that hangs from two nodes at given corners (2, 3).
+
+    Of the two ways to bow out it takes that of the positions `towards` (n, 3).
+    """
+    if len(held) != 2:
+        raise RecordingError(f"a sheet is hung up by two markers, but {len(held)} are held; start from the recording")
+    apart = corners[1] - corners[0]
+    length = float(np.linalg.norm(apart))
+    axis = apart / length
+    up = np.array([0.0, 0.0, 1.0])
+    down = axis * (axis @ up) - up
+    down /= np.linalg.norm(down)
+    out = np.cross(axis, down)
+    flat = mesh.vertices
+    width = float(np.linalg.norm(flat[held[1]] - flat[held[0]]))
+    x = (flat - flat[held].mean(axis=0)) @ (flat[held[1]] - flat[held[0]]) / width
+    y = np.linalg.norm(flat - flat[held].mean(axis=0) - np.outer(x, flat[held[1]] - flat[held[0]]) / width, axis=1)
+    plane = corners.mean(axis=0) + np.outer(x * min(1.0, length / width), axis) + np.outer(y, down)
+    side = 1.0 if float(((towards - plane) @ out).mean()) >= 0.0 else -1.0
+    placed = plane + np.outer(side * 1e-3 * np.cos(np.pi * x / width), out)
+    placed[held] = corners
+    sim = Simulation(mesh.with_vertices(placed), Fabric(density=0.2, damping=1.0), rest=mesh)
+    sim.grasp(held)
+    for _ in range(SETTLING):
+        sim.step()
     return np.array(sim.positions)

@@ -160,7 +160,7 @@ def _parameters(options: argparse.Namespace) -> list[Any]:
         if not given:
             out.append(name)
             continue
-        low, colon, high = bounds.partition(":")
+        low, _, high = bounds.partition(":")
         try:
             out.append((name, (float(low), float(high))))
         except ValueError:

@@ -160,9 +160,7 @@ def _recordings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grid", type=int, nargs=2, metavar="N", help="rows and columns of markers")
     parser.add_argument("--size", type=length, nargs=2, metavar="M", help="width and height between outermost markers")
     parser.add_argument("--fabric", help="name or density in kg/m^2 (default: as the file says)")
-    parser.add_argument(
-        "--drive", choices=("camera", "tool"), default="camera", help="of held corners (default: camera)"
-    )
+    parser.add_argument("--drive", choices=("camera", "tool"), default="camera", help="corners by (default: camera)")
 
 
 def _fitted(parser: argparse.ArgumentParser) -> None:

@@ -153,9 +153,9 @@ class Recording:
         ends = [0, *(int(c) for c in cuts), len(self)]
         return [slice(a, b) for a, b in itertools.pairwise(ends)]
 
-    def longest_segment(self) -> Recording:
+    def longest_segment(self, longest_step: float | None = None) -> Recording:
         """The longest run of frames without a gap in time, e.g. without a lone frame before the motion."""
-        part = max(self.segments(), key=lambda s: self.times[s.stop - 1] - self.times[s.start])
+        part = max(self.segments(longest_step), key=lambda s: self.times[s.stop - 1] - self.times[s.start])
         return self if part == slice(0, len(self)) else self.frames(part)
 
     def window(self, start: float, end: float) -> Recording:
