@@ -229,9 +229,10 @@ def test_a_calibration_resumes_to_the_same_numbers(experiment, tmp_path: Path) -
 
         real(self, pieces, some)
 
-    with pytest.MonkeyPatch.context() as patch, pytest.raises(Stop):
+    with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Here, "run", stopping)
-        sweep(experiment, workers=1, save=file)
+        with pytest.raises(Stop):
+            sweep(experiment, workers=1, save=file)
     kept = json.loads(file.read_text())
     assert len(kept["known"]) == 4
     assert kept["best"]["loss_m"] > 0.0

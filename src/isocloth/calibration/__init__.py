@@ -1,5 +1,6 @@
 """Fitting the parameters of a cloth to recordings, how much they matter, and forecasting them."""
 
+from isocloth.calibration import baselines
 from isocloth.calibration.calibrate import Calibration, Fit, calibrate
 from isocloth.calibration.errors import Errors, errors
 from isocloth.calibration.experiment import Experiment, prepare
@@ -10,5 +11,6 @@ from isocloth.calibration.sensitivity import SensitivityMap, sensitivity
 
 __all__ = [
     "HANDS", "HANGER", "Calibration", "Errors", "Experiment", "Fit", "Forecast", "Parameter", "Refit", "SearchOptions",
-    "SensitivityMap", "calibrate", "errors", "forecast", "prepare", "refit", "sensitivity", "speed_measure",
+    "SensitivityMap", "baselines", "calibrate", "errors", "forecast", "prepare", "refit", "sensitivity",
+    "speed_measure",
 ]  # fmt: skip

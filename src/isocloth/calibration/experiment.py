@@ -224,15 +224,15 @@ def prepare(
     nodal = on_finer(shown, grid, finer) if finer != grid else shown
     velocities = on_finer(speeds, grid, finer) if finer != grid else speeds
     if start == "hanging":
-        begin, velocities = hanging(mesh, held, path[0], nodal), np.zeros_like(nodal)
+        first, velocities = hanging(mesh, held, path[0], nodal), np.zeros_like(nodal)
     else:
-        begin = unstretched(mesh, nodal, held, path[0])
+        first = unstretched(mesh, nodal, held, path[0])
     weights, nodes = weights_at(mesh.vertices[:, :2], mesh.faces, part.mesh.vertices[:, :2])
     bias = np.zeros_like(shown)
     if keep_bias:
-        bias = shown - np.einsum("kq,kqd->kd", weights, begin[nodes])
+        bias = shown - np.einsum("kq,kqd->kd", weights, first[nodes])
     return Experiment(
-        recording=part, fabric=fabric, mesh=mesh, start=begin, velocities=velocities, held=held, path=path,
+        recording=part, fabric=fabric, mesh=mesh, start=first, velocities=velocities, held=held, path=path,
         timestep=timestep, areas=_areas(part.mesh), obstacles=tuple(obstacles), options=dict(options),
         notes=tuple(notes), markers=shown, bias=bias, weights=weights, nodes=nodes,
     )  # fmt: skip
