@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.calibration.errors import Errors, errors
-from isocloth.calibration.smooth import at_most, smooth_path
+from isocloth.calibration.smooth import at_most, smooth_path, with_smooth_distance
 from isocloth.calibration.start import first_shape, hanging, on_finer, unstretched
 from isocloth.errors import ConvergenceError, RecordingError
 from isocloth.fabric import Fabric
@@ -211,6 +211,8 @@ def prepare(
             )
     path = smooth_path(part.times, seen, times) if smooth else _straight(part.times, seen, times)
     if len(held) == 2:
+        if smooth:
+            path = with_smooth_distance(part.times, seen, times, path)
         path, pulled = at_most(path, float(np.linalg.norm(np.diff(mesh.vertices[held], axis=0))))
         if pulled > 1e-3:
             notes.append(f"held corners are up to {1e3 * pulled:.1f} mm too far apart for the cloth; brought together")

@@ -25,7 +25,7 @@ CHECKS = (
     "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
     "tilted_plane", "capstan", "table", "pinch", "cylinder", "turning_sphere", "needles", "tablecloth", "stick_hits",
     "napkin", "lagged_friction", "contact_problems", "states", "developables", "reconstruction",
-    "robot_runs",
+    "identifiability", "robot_runs", "calibration_speed",
 )  # fmt: skip
 
 __all__ = ["CHECKS", "Result", "check", "main"]

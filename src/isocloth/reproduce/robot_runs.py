@@ -175,7 +175,8 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             _drive(result, paths, drive, say, None if real else 8)
     result.notes.append(
         f"{len(paths)} runs, every second one for the fit; density {DENSITY:g} kg/m^2 (assumed: only ratios matter); "
-        "both start from the still mesh and keep its bias; errors are mean distances of free nodes over all frames after it"
+        "both start from the still mesh and keep its bias; errors are mean distances of free nodes in all frames after "
+        "it"
     )
     if not real:
         result.notes.append(f"simulated runs; {FOLDER} names the folder with the real ones")
@@ -193,7 +194,8 @@ def _drive(result: Result, paths: list[Path], drive: str, say: Say, most: int | 
     say(f"{drive}: fit")
     fitted = calibrate(
         [r.experiment for r in train], RANGES, method="nelder_mead", loss="mean",
-        train=(-1e9, 1e9), test=(-1e9, 1e9), workers=1 if most else None, search=SearchOptions(most=most or 40, tolerance=5e-3),
+        train=(-1e9, 1e9), test=(-1e9, 1e9), workers=1 if most else None,
+        search=SearchOptions(most=most or 40, tolerance=5e-3),
     )  # fmt: skip
     values = fitted.values
     cloth = Fabric(density=DENSITY, **values)
