@@ -10,7 +10,7 @@ from calibration.made import FABRIC, recording
 from isocloth.calibration import baselines
 from isocloth.calibration.errors import errors, residuals
 from isocloth.calibration.experiment import prepare
-from isocloth.calibration.smooth import at_most, smooth_path
+from isocloth.calibration.smooth import at_most, smooth_path, with_smooth_distance
 from isocloth.calibration.start import filled, on_finer, unstretched
 from isocloth.recordings.grid import sheet
 
@@ -165,3 +165,21 @@ def _without_corner(r: ic.Recording) -> np.ndarray:
     points = r.positions.copy()
     points[60:120, 0] = np.nan
     return points
+
+
+def test_noise_in_the_distance_of_two_corners_does_not_make_slack() -> None:
+    random = np.random.default_rng(2)
+    times = np.arange(900) / 120.0
+    corners = np.array([[0.0, 0.0, 1.0], [0.4, 0.0, 1.0]])
+    truth = corners + 0.1 * np.sin(4.0 * times)[:, None, None] * np.array([0.0, 1.0, 0.0])
+    seen = truth + 1e-3 * random.standard_normal(truth.shape)
+    path = smooth_path(times, seen, times)
+    mended = with_smooth_distance(times, seen, times, path)
+    assert np.abs(np.linalg.norm(mended[:, 1] - mended[:, 0], axis=1) - 0.4).max() < 1.5e-4
+    assert np.abs(mended.mean(axis=1) - path.mean(axis=1)).max() < 1e-12
+    # and what really changes stays
+    apart = truth.copy()
+    apart[:, 1, 0] -= 0.05 * (1.0 + np.sin(2.0 * times))
+    seen = apart + 1e-3 * random.standard_normal(truth.shape)
+    mended = with_smooth_distance(times, seen, times, smooth_path(times, seen, times))
+    assert np.abs(mended - apart).max() < 2e-3

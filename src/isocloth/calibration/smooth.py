@@ -10,6 +10,9 @@ from scipy.optimize import minimize_scalar
 from isocloth.errors import RecordingError
 from isocloth.typing import FloatArray
 
+#: logarithm of the stiffest spline, in units of the step: beyond it rounding tells, and a straight line is as good
+STIFFEST = 8.0
+
 
 def smooth_path(times: FloatArray, points: FloatArray, wanted: FloatArray) -> FloatArray:
     """(W, h, 3) at other times: smoothing splines through points (T, h, 3), NaN where not seen.
@@ -26,6 +29,9 @@ def smooth_path(times: FloatArray, points: FloatArray, wanted: FloatArray) -> Fl
         seen = np.isfinite(flat[:, c])
         if seen.sum() < 5:
             raise RecordingError(f"a held marker is seen in {int(seen.sum())} frames; at least 5 are needed")
+        if np.isinf(strength):
+            out[:, c] = np.polynomial.Polynomial.fit(times[seen], flat[seen, c], 1)(wanted)
+            continue
         centre = times[seen].mean()
         spline = make_smoothing_spline(times[seen] - centre, flat[seen, c], lam=strength)
         inside = np.clip(wanted, times[seen][0], times[seen][-1]) - centre
@@ -57,8 +63,10 @@ def _strength(times: FloatArray, flat: FloatArray) -> float:
         left = pull / (1.0 + pull)
         return float(np.log((power * left**2).sum() + 1e-300) - 2.0 * np.log(left.mean()))
 
-    coarse = np.linspace(-3.0, 13.0, 65)
+    coarse = np.linspace(-3.0, STIFFEST, 45)
     best = coarse[int(np.argmin([score(s) for s in coarse]))]
+    if best == coarse[-1]:
+        return float("inf")
     fine = minimize_scalar(score, bounds=(best - 0.25, best + 0.25), method="bounded")
     return float(10.0**fine.x * step**3)
 

@@ -195,7 +195,7 @@ def _drive(result: Result, paths: list[Path], drive: str, say: Say, most: int | 
     fitted = calibrate(
         [r.experiment for r in train], RANGES, method="nelder_mead", loss="mean",
         train=(-1e9, 1e9), test=(-1e9, 1e9), workers=1 if most else None,
-        search=SearchOptions(most=most or 40, tolerance=5e-3),
+        search=SearchOptions(most=most or 30, tolerance=5e-3),
     )  # fmt: skip
     values = fitted.values
     cloth = Fabric(density=DENSITY, **values)
@@ -203,6 +203,7 @@ def _drive(result: Result, paths: list[Path], drive: str, say: Say, most: int | 
     model = np.array([node_error(r, s.positions) for r, s in zip(test, simulated, strict=True)])
     board = [baselines.damped_pendulum(r.experiment, rate) for r in test]
     pendulum = np.array([node_error(r, b) for r, b in zip(test, board, strict=True)])
+    say(f"{drive}: model {model.mean():.2f} mm, pendulum {pendulum.mean():.2f} mm")
     result.info(f"{drive}: delta / rho", values["gravity_density"] / DENSITY, ".3f")
     result.info(f"{drive}: alpha / rho, 1/s", values["damping"] / DENSITY, ".3f")
     result.info(f"{drive}: pendulum, damping, 1/s", rate, "g")
