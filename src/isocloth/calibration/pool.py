@@ -56,15 +56,16 @@ class Cores:
     def run(self, pieces: Sequence[Piece], done: Done) -> None:
         """Do all pieces; those of workers that died are done again."""
         left = list(pieces)
-        for attempt in range(ATTEMPTS):
+        for _ in range(ATTEMPTS):
             try:
                 left = self._some(left, done)
             except BrokenProcessPool:
                 self.close()
-                if attempt == ATTEMPTS - 1:
-                    raise
             if not left:
                 return
+        raise BrokenProcessPool(
+            f"workers died {ATTEMPTS} times, {len(left)} simulations are left; is there enough memory? Try workers=1"
+        )
 
     def _some(self, pieces: list[Piece], done: Done) -> list[Piece]:
         """Do pieces; returns those that a worker took with it when it died."""
@@ -134,6 +135,7 @@ class Cluster:
 
     def __init__(self, setting: Setting, client: Any) -> None:
         self._setting, self._client, self._own = setting, client, False
+        self._there: Any = None  # the setting on the workers
         if isinstance(client, str):
             self._client, self._own = _connect(client), True
 
@@ -141,8 +143,9 @@ class Cluster:
         """Do all pieces."""
         from distributed import as_completed
 
-        # the setting travels with every piece as a graph of its own, so that no worker alone holds it
-        setting = self._client.scatter(self._setting, broadcast=True, hash=False)
+        if self._there is None:  # on every worker, so that none alone holds it
+            self._there = self._client.scatter(self._setting, broadcast=True, hash=False)
+        setting = self._there
         futures = {
             self._client.submit(do, setting, piece, pure=False, retries=2): piece for piece in pieces
         }  # fmt: skip
@@ -154,6 +157,8 @@ class Cluster:
                 if not _lost(error):
                     raise
                 lost.append(futures[future])
+        if lost:
+            self._there = None
         for piece in lost:  # whose workers, or whose only copy of the setting, are gone: with all they need
             done(piece, self._client.submit(do, self._setting, piece, pure=False, retries=2).result())
 

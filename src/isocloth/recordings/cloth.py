@@ -191,6 +191,8 @@ def _first_grid(
     best: tuple[int, int, IntArray] | None = None
     for f in frames:
         visible = np.flatnonzero(seen[f] & allowed)
+        if best is not None and best[0] >= len(visible):
+            break  # a larger grid cannot come any more
         for group in _groups(points, visible, names, points[f]):
             found: Grid | None = find_grid(points[f, group], shape) if len(group) >= 4 else None
             if found is None:
