@@ -22,7 +22,9 @@ def test_python_in_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ic.Trajectory(
         times=times, positions=np.stack([mesh.vertices] * 2), faces=mesh.faces, rest=mesh.vertices
     ).save("swing.h5")  # fmt: skip
-    names: dict[str, object] = {}
+    random = np.random.default_rng(0)
+    sheet = np.column_stack([random.random(800) * 0.3, np.zeros(800), 1.0 + random.random(800) * 0.4])
+    names: dict[str, object] = {"times": [0.0, 0.1], "clouds": [sheet, sheet]}
     for block in re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL):
         exec(compile(block, "docs/recordings.md", "exec"), names)
     assert names["made"].positions.shape == (61, 20, 3)  # type: ignore[attr-defined]
