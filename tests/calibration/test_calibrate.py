@@ -18,7 +18,7 @@ from calibration.made import FABRIC, TRUE, recording
 from isocloth.calibration import SearchOptions, prepare
 from isocloth.calibration.evaluations import Evaluations
 from isocloth.calibration.parameters import Parameter, as_parameters
-from isocloth.calibration.pool import Cores, Here
+from isocloth.calibration.pool import Cores, Here, Threads, make_pool
 from isocloth.calibration.search import METHODS, paraboloid_minimum, paraboloid_spread
 from isocloth.calibration.work import Piece, Setting, do
 from isocloth.cli import main
@@ -187,6 +187,22 @@ def test_processes_give_the_same_as_one_even_if_one_is_killed(experiment) -> Non
         pool.run(pieces, take)
     finally:
         pool.close()
+    assert together == alone
+
+
+def test_with_obstacles_threads_give_the_same_as_one() -> None:
+    floor = [ic.Floor()]
+    hung = recording()
+    raised = hung.with_(positions=hung.positions + np.array([0.0, 0.0, 1.0]))
+    among = prepare(raised, obstacles=floor)
+    setting = Setting((among,), as_parameters(RANGES, FABRIC), ((0.0, 0.3),))
+    pool = make_pool(setting, 2, None)
+    assert isinstance(pool, Threads)
+    pieces = [Piece(0, (0.5, u)) for u in (0.2, 0.5, 0.8)]
+    alone, together = {}, {}
+    Here(setting).run(pieces, alone.__setitem__)
+    pool.run(pieces, together.__setitem__)
+    pool.close()
     assert together == alone
 
 

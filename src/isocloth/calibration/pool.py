@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pickle
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, Protocol
@@ -44,6 +45,41 @@ class Here:
 
     def close(self) -> None:
         """Nothing to give back."""
+
+
+class Threads:
+    """In threads of this process: for obstacles that move by functions, which cannot be sent to other processes.
+
+    Kernels release the interpreter's lock, so that threads gain something, if less than processes.
+    """
+
+    def __init__(self, setting: Setting, workers: int) -> None:
+        self._setting = setting
+        self._pool = ThreadPoolExecutor(workers)
+
+    def run(self, pieces: Sequence[Piece], done: Done) -> None:
+        """Do all pieces."""
+        waiting = {self._pool.submit(do, self._setting, p): p for p in pieces}
+        try:
+            for future in as_completed(waiting):
+                done(waiting[future], future.result())
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def can_be_sent(setting: Setting) -> bool:
+    """Whether other processes can be given this."""
+    try:
+        pickle.dumps(setting.experiments[0].obstacles)
+        pickle.dumps(dict(setting.experiments[0].options))
+    except (AttributeError, TypeError, pickle.PicklingError):
+        return False
+    return True
 
 
 class Cores:
@@ -196,4 +232,6 @@ def make_pool(setting: Setting, workers: int | None, dask: Any) -> Pool:
     count = (os.cpu_count() or 1) if workers is None else workers
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"workers = {workers!r}: expected a number of processes, at least 1")
-    return Here(setting) if count == 1 else Cores(setting, count)
+    if count == 1:
+        return Here(setting)
+    return Cores(setting, count) if can_be_sent(setting) else Threads(setting, count)
