@@ -61,6 +61,15 @@ def test_nodes_of_a_simulation_are_markers_too(swung: ic.Trajectory) -> None:
         ic.recordings.from_trajectory(swung, missing=1.5)
 
 
+def test_an_upright_rest_shape_is_laid_down() -> None:
+    flat = ic.meshes.rectangle(0.3, 0.4, (3, 4))
+    upright = flat.with_vertices(flat.vertices[:, [0, 2, 1]])
+    moved = ic.Trajectory(
+        times=[0.0, 0.1], positions=np.stack([upright.vertices] * 2), faces=flat.faces, rest=upright.vertices
+    )
+    assert ic.recordings.from_trajectory(moved).mesh.vertices == pytest.approx(flat.vertices)
+
+
 def test_weights_between_nodes_agree_with_linear_functions() -> None:
     random = np.random.default_rng(0)
     for element in ("quad", "triangle"):

@@ -66,7 +66,7 @@ def _marked(trajectory: Trajectory, markers: Any) -> tuple[FloatArray, Mesh | No
     """(T, k, 3) positions of the markers, their mesh, and the two that hold the sheet."""
     rest = trajectory.rest
     if markers is None:
-        mesh = Mesh(rest, trajectory.faces)
+        mesh = Mesh(_laid_down(rest), trajectory.faces)
         return trajectory.positions, mesh, _highest_corners(trajectory, mesh)
     if isinstance(markers, tuple) and len(markers) == 2 and all(isinstance(m, int | np.integer) for m in markers):
         rows, columns = int(markers[0]), int(markers[1])
@@ -86,6 +86,18 @@ def _marked(trajectory: Trajectory, markers: Any) -> tuple[FloatArray, Mesh | No
         return points, mesh, np.array([0, columns - 1])
     nodes = np.asarray(markers, dtype=np.int64)
     return trajectory.positions[:, nodes], None, np.zeros(0, dtype=np.int64)
+
+
+def _laid_down(rest: FloatArray) -> FloatArray:
+    """A rest shape in an upright plane along two axes, laid into z = 0; others stay."""
+    extent = np.ptp(rest, axis=0)
+    thin = np.flatnonzero(extent <= 1e-9 * extent.max())
+    if len(thin) != 1 or thin[0] == 2:
+        return rest
+    along = [c for c in range(3) if c != thin[0]]
+    # turned, not reflected
+    first = rest[:, along[0]] if thin[0] == 0 else rest[:, 0]
+    return np.stack([first, rest[:, 2], np.zeros(len(rest))], axis=1)
 
 
 def _between(trajectory: Trajectory, flat: FloatArray, places: FloatArray) -> tuple[FloatArray, IntArray]:
