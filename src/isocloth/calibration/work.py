@@ -85,7 +85,7 @@ def _linearised(setting: Setting, number: int, u: FloatArray, r: FloatArray) -> 
     times = setting.experiments[number].recording.times
     begin, end = setting.windows[number]
     inside = times[(times >= begin - 1e-9) & (times <= end + 1e-9)]
-    block = np.floor((inside - begin) / BLOCK).astype(np.int64)
+    block = np.floor((inside - inside[0]) / BLOCK).astype(np.int64)
     scores = np.zeros((int(block.max()) + 1, len(u)))
     np.add.at(scores, block, np.einsum("tcp,tc->tp", jacobian, r))
     return {
