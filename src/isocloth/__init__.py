@@ -3,7 +3,7 @@
 from typing import Any
 
 from isocloth import measure, meshes
-from isocloth.errors import ConvergenceError, FabricError, MeshError, SamplingError, SceneError
+from isocloth.errors import ConvergenceError, FabricError, MeshError, RecordingError, SamplingError, SceneError
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
 from isocloth.obstacles import (
@@ -28,8 +28,8 @@ __version__ = "0.1.0"
 __all__ = [
     "TIGHT", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError", "Floor",
     "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
-    "ProjectionOptions", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick",
-    "Trajectory", "TriangleMesh",
+    "ProjectionOptions", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State",
+    "Stick", "Trajectory", "TriangleMesh",
     "fabrics", "measure", "meshes",
 ]  # fmt: skip
 
@@ -38,10 +38,14 @@ def __getattr__(name: str) -> Any:
     """What a simulation does not need is loaded when it is first used."""
     import importlib
 
-    if name in ("developable", "pictures", "reconstruction", "scenes", "states"):
+    if name in ("calibration", "developable", "pictures", "reconstruction", "recordings", "scenes", "states"):
         return importlib.import_module(f"isocloth.{name}")
     if name == "developables":
         return importlib.import_module("isocloth.developable").developables
     if name in ("reconstruct", "Reconstruction"):
         return getattr(importlib.import_module("isocloth.reconstruction"), name)
+    if name in ("calibrate", "forecast", "sensitivity"):
+        return getattr(importlib.import_module("isocloth.calibration"), name)
+    if name == "Recording":
+        return importlib.import_module("isocloth.recordings").Recording
     raise AttributeError(f"module 'isocloth' has no attribute {name!r}")

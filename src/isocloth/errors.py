@@ -21,3 +21,7 @@ class ConvergenceError(ValueError):
 
 class SamplingError(ValueError):
     """Points that do not determine a surface: too few, too noisy, or not near a surface at all."""
+
+
+class RecordingError(ValueError):
+    """A recording that cannot be used: empty, in wrong units, with markers that never appear or do not fit."""

@@ -19,7 +19,7 @@ from isocloth.meshes.files import EXTENSIONS
 from isocloth.scenes import build, cloth_mesh, find_scene, load_scene, shipped_scenes
 from isocloth.scenes.model import GraspPlan, PinchPlan
 from isocloth.scenes.motions import Hold
-from isocloth.trajectory import SUFFIXES, Trajectory
+from isocloth.trajectory import FORMAT, SUFFIXES, Trajectory
 from isocloth.typing import IntArray
 
 
@@ -32,7 +32,7 @@ def info(options: argparse.Namespace) -> int:
 def installation() -> str:
     """Versions, cores, folders and what is at hand."""
     libraries = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "numba", "h5py"))
-    extras = {"video": "imageio_ffmpeg", "bench": "mujoco"}
+    extras = {"video": "imageio_ffmpeg", "bench": "mujoco", "dask": "distributed"}
     found = [f"{name} {'yes' if importlib.util.find_spec(module) else 'no'}" for name, module in extras.items()]
     rows = [
         ("isocloth", isocloth.__version__),
@@ -55,14 +55,51 @@ def cache_folder() -> Path:
 def contents(name: str) -> str:
     """What a scene, mesh or trajectory file holds."""
     suffix = Path(name).suffix.lower()
+    if suffix in (".csv", ".tsv") or (suffix in SUFFIXES and not _is_trajectory(name)):
+        return _recording(name)
     if suffix in SUFFIXES:
         return _trajectory(name)
     if suffix in EXTENSIONS:
         return columns(_mesh_rows(Mesh.load(name)), Path(name).name)
     if suffix in ("", ".toml"):
         return _scene(find_scene(name))
-    known = ", ".join((".toml", *EXTENSIONS, *SUFFIXES))
-    raise ValueError(f"{name!r} is no scene, mesh or trajectory file; expected one of {known}")
+    known = ", ".join((".toml", *EXTENSIONS, *SUFFIXES, ".csv"))
+    raise ValueError(f"{name!r} is no scene, mesh, trajectory or recording file; expected one of {known}")
+
+
+def _is_trajectory(name: str) -> bool:
+    """Whether to read a file as a trajectory; what is no recording either is left to its error messages."""
+    from isocloth.errors import RecordingError
+    from isocloth.recordings.arrays import POSITIONS, TIMES, read_arrays, text_of
+
+    if not Path(name).is_file():
+        return True
+    try:
+        arrays = read_arrays(Path(name))
+    except RecordingError:
+        return True
+    if text_of(arrays, "format") == FORMAT:
+        return True
+    return not (any(n in arrays for n in TIMES) and any(n in arrays for n in POSITIONS))
+
+
+def _recording(name: str) -> str:
+    from isocloth.recordings import Recording
+
+    found = Recording.load(name)
+    size = "" if found.size is None else f"{found.size[0]:.3f} x {found.size[1]:.3f} m"
+    times = f"{found.times[0]:g} to {found.times[-1]:g} s, {found.rate:.4g} per second"
+    rows = [
+        ("recording", f"{len(found)} frames, {times}"),
+        ("markers", f"{len(found.labels)} on the cloth, {len(found.others)} beside it"),
+        ("missing", f"{100 * found.missing_share:.2f} %"),
+        ("cloth", size),
+        ("held", ", ".join(found.held_labels)),
+        ("fabric", "" if found.fabric is None else f"{found.fabric.density:g} kg/m^2"),
+        ("file", f"{found.units}, {found.up} up"),
+        *(("note", note) for note in found.notes),
+    ]
+    return columns(rows, Path(name).name)
 
 
 def _trajectory(name: str) -> str:

@@ -6,6 +6,7 @@ import argparse
 import math
 
 from isocloth import __version__
+from isocloth.cli.calibrate import calibrate, forecast, sensitivity
 from isocloth.cli.classify import classify
 from isocloth.cli.demo import demo
 from isocloth.cli.info import info
@@ -29,6 +30,9 @@ def make_parser() -> argparse.ArgumentParser:
     _reconstruct(commands.add_parser("reconstruct", help="make a mesh from a cloud of points"))
     _demo(commands.add_parser("demo", help="simulate and picture a scene that shows what this is about"))
     _classify(commands.add_parser("classify", help="name the state of a folded cloth"))
+    _calibrate(commands.add_parser("calibrate", help="fit parameters to recordings of real cloth"))
+    _sensitivity(commands.add_parser("sensitivity", help="show how much two parameters matter for a recording"))
+    _forecast(commands.add_parser("forecast", help="guess parameters from density, size and speed of a recording"))
     # Listed for --help; they read their own options before this parser is asked.
     commands.add_parser("bench", help="measure speed (isocloth bench --help)", add_help=False)
     commands.add_parser("reproduce", help="repeat results of the papers (--list)", add_help=False)
@@ -109,6 +113,68 @@ def _classify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--frame", type=int, default=-1, help="of a trajectory (default: the last)")
     parser.add_argument("--threshold", type=float, help="distance beyond which a state is unknown")
     parser.set_defaults(command=classify)
+
+
+def _calibrate(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Fit parameters of the fabric to recordings. See docs/calibration.md."
+    _recordings(parser)
+    _fitted(parser)
+    parser.add_argument(
+        "--method", choices=("multistart", "sweep", "nelder_mead", "cma"), default="multistart",
+        help="default: multistart",
+    )  # fmt: skip
+    parser.add_argument("--train", type=float, nargs=2, metavar="S", help="window of the fit (default: first half)")
+    parser.add_argument("--test", type=float, nargs=2, metavar="S", help="window of the errors (default: second half)")
+    parser.add_argument("--loss", choices=("rms", "mean"), default="rms", help="over time (default: rms)")
+    parser.add_argument("--seed", type=int, default=0, help="of random places (default: 0)")
+    parser.add_argument("--each", action="store_true", help="every recording for itself, and the papers' tables")
+    parser.add_argument("-o", "--output", default="calibration", help="folder, made if needed (default: calibration)")
+    parser.add_argument("--resume", action="store_true", help="go on from what the folder holds")
+    parser.set_defaults(command=calibrate)
+
+
+def _sensitivity(parser: argparse.ArgumentParser) -> None:
+    parser.description = "The mean error of a recording over two parameters. See docs/calibration.md."
+    _recordings(parser)
+    _fitted(parser)
+    parser.add_argument("--window", type=float, nargs=2, metavar="S", help="default: second half")
+    parser.add_argument("-o", "--output", action="append", help="file: .csv or .svg; may be given twice")
+    parser.set_defaults(command=sensitivity)
+
+
+def _forecast(parser: argparse.ArgumentParser) -> None:
+    parser.description = "delta and alpha from density, size and speed, by the papers' formula; and how well they do."
+    _recordings(parser)
+    parser.add_argument("--holder", choices=("hanger", "hands"), help="default: as the name of the file says")
+    parser.add_argument("--no-simulation", action="store_true", help="do not try them")
+    parser.set_defaults(command=forecast)
+
+
+def _recordings(parser: argparse.ArgumentParser) -> None:
+    """How recordings are read."""
+    parser.add_argument("recordings", nargs="+", help="files (.csv, .npz, .h5), or folders with .csv files")
+    parser.add_argument("--units", help="of lengths in the file (default: as its header says)")
+    parser.add_argument("--up", choices=("x", "y", "z"), help="axis that points up (default: inferred)")
+    parser.add_argument("--held", nargs="+", metavar="LABEL", help="markers that are held (default: upper corners)")
+    parser.add_argument("--cloth", nargs="+", metavar="LABEL", help="markers on the cloth (default: inferred)")
+    parser.add_argument("--grid", type=int, nargs=2, metavar="N", help="rows and columns of markers")
+    parser.add_argument("--size", type=length, nargs=2, metavar="M", help="width and height between outermost markers")
+    parser.add_argument("--fabric", help="name or density in kg/m^2 (default: as the file says)")
+    parser.add_argument("--drive", choices=("camera", "tool"), default="camera", help="corners by (default: camera)")
+
+
+def _fitted(parser: argparse.ArgumentParser) -> None:
+    """What is fitted, and where that is computed."""
+    parser.add_argument(
+        "-p", "--parameters", nargs="+", default=["gravity_density", "damping"], metavar="NAME",
+        help="name or name=low:high (default: gravity_density damping)",
+    )  # fmt: skip
+    parser.add_argument("--points", type=int, help="values of each parameter, or places where the search begins")
+    parser.add_argument("--shape", type=int, nargs=2, metavar="N", help="nodes along width and height")
+    parser.add_argument("--timestep", type=seconds, default=0.01, metavar="S", help="default: 0.01")
+    parser.add_argument("--workers", type=int, help="processes (default: one per core)")
+    parser.add_argument("--dask", metavar="ADDRESS", help="of the scheduler of a Dask cluster")
+    parser.add_argument("--quiet", action="store_true", help="print the result only")
 
 
 def length(text: str) -> float:

@@ -1,0 +1,16 @@
+"""Fitting the parameters of a cloth to recordings, how much they matter, and forecasting them."""
+
+from isocloth.calibration import baselines
+from isocloth.calibration.calibrate import Calibration, Fit, calibrate
+from isocloth.calibration.errors import Errors, errors
+from isocloth.calibration.experiment import Experiment, prepare
+from isocloth.calibration.forecast import HANDS, HANGER, Forecast, Refit, forecast, refit, speed_measure
+from isocloth.calibration.parameters import Parameter
+from isocloth.calibration.search import SearchOptions
+from isocloth.calibration.sensitivity import SensitivityMap, sensitivity
+
+__all__ = [
+    "HANDS", "HANGER", "Calibration", "Errors", "Experiment", "Fit", "Forecast", "Parameter", "Refit", "SearchOptions",
+    "SensitivityMap", "baselines", "calibrate", "errors", "forecast", "prepare", "refit", "sensitivity",
+    "speed_measure",
+]  # fmt: skip

@@ -1,0 +1,237 @@
+"""Where pieces of work are done: here, on the cores of this machine, or on a Dask cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pickle
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context
+from typing import Any, Protocol
+
+from isocloth.calibration.work import Piece, Setting, do
+
+#: a pool whose workers die is set up anew so many times
+ATTEMPTS = 3
+
+Done = Callable[[Piece, dict[str, Any]], None]
+
+
+class Pool(Protocol):
+    """Does pieces of work, in any order, and hands over each result as it comes."""
+
+    def run(self, pieces: Sequence[Piece], done: Done) -> None:
+        """Do all pieces; `done` is called in this process, once for each."""
+        ...
+
+    def close(self) -> None:
+        """Give back what it holds."""
+        ...
+
+
+class Here:
+    """In this process, one after the other."""
+
+    def __init__(self, setting: Setting) -> None:
+        self._setting = setting
+
+    def run(self, pieces: Sequence[Piece], done: Done) -> None:
+        """Do all pieces."""
+        for piece in pieces:
+            done(piece, do(self._setting, piece))
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+class Threads:
+    """In threads of this process: for obstacles that move by functions, which cannot be sent to other processes.
+
+    Kernels release the interpreter's lock, so that threads gain something, if less than processes.
+    """
+
+    def __init__(self, setting: Setting, workers: int) -> None:
+        self._setting = setting
+        self._pool = ThreadPoolExecutor(workers)
+
+    def run(self, pieces: Sequence[Piece], done: Done) -> None:
+        """Do all pieces."""
+        waiting = {self._pool.submit(do, self._setting, p): p for p in pieces}
+        try:
+            for future in as_completed(waiting):
+                done(waiting[future], future.result())
+        finally:
+            for future in waiting:
+                future.cancel()
+
+    def close(self) -> None:
+        """End the threads."""
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+def can_be_sent(setting: Setting) -> bool:
+    """Whether other processes can be given this."""
+    try:
+        pickle.dumps(setting.experiments[0].obstacles)
+        pickle.dumps(dict(setting.experiments[0].options))
+    except (AttributeError, TypeError, pickle.PicklingError):
+        return False
+    return True
+
+
+class Cores:
+    """In processes on this machine."""
+
+    def __init__(self, setting: Setting, workers: int) -> None:
+        self._setting, self._workers = setting, workers
+        self._pool: ProcessPoolExecutor | None = None
+
+    def run(self, pieces: Sequence[Piece], done: Done) -> None:
+        """Do all pieces; those of workers that died are done again."""
+        left = list(pieces)
+        for _ in range(ATTEMPTS):
+            try:
+                left = self._some(left, done)
+            except BrokenProcessPool:
+                self.close()
+            if not left:
+                return
+        raise BrokenProcessPool(
+            f"workers died {ATTEMPTS} times, {len(left)} simulations are left; is there enough memory? Try workers=1"
+        )
+
+    def _some(self, pieces: list[Piece], done: Done) -> list[Piece]:
+        """Do pieces; returns those that a worker took with it when it died."""
+        if len(pieces) == 1 and self._pool is None:
+            done(pieces[0], do(self._setting, pieces[0]))
+            return []
+        pool = self._pool or self._start()
+        waiting: dict[Future[dict[str, Any]], Piece] = {pool.submit(_do, p): p for p in pieces}
+        lost: list[Piece] = []
+        while waiting:
+            ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
+            for future in ready:
+                piece = waiting.pop(future)
+                try:
+                    result = future.result()
+                except BrokenProcessPool:
+                    lost.append(piece)
+                else:
+                    done(piece, result)
+        if lost:
+            self.close()
+        return lost
+
+    def _start(self) -> ProcessPoolExecutor:
+        self._pool = ProcessPoolExecutor(
+            self._workers, mp_context=get_context("spawn"), initializer=_install, initargs=(self._setting,)
+        )
+        with _without_main():  # processes are started by the first pieces they are given
+            wait([self._pool.submit(os.getpid) for _ in range(self._workers)])
+        return self._pool
+
+    def close(self) -> None:
+        """End the processes."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, cancel_futures=True)
+            self._pool = None
+
+
+@contextlib.contextmanager
+def _without_main() -> Iterator[None]:
+    """Processes that start now do not run the caller's script again, which may have no `if __name__ == ...`."""
+    main = sys.modules["__main__"]
+    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
+    main.__dict__["__spec__"] = None
+    try:
+        yield
+    finally:
+        main.__dict__.pop("__spec__", None)
+        main.__dict__.update(kept)
+
+
+_SETTING: Setting | None = None
+
+
+def _install(setting: Setting) -> None:
+    global _SETTING
+    _SETTING = setting
+
+
+def _do(piece: Piece) -> dict[str, Any]:
+    assert _SETTING is not None
+    return do(_SETTING, piece)
+
+
+class Cluster:
+    """On the workers of a Dask cluster; pieces of workers that die are done by others."""
+
+    def __init__(self, setting: Setting, client: Any) -> None:
+        self._setting, self._client, self._own = setting, client, False
+        self._there: Any = None  # the setting on the workers
+        if isinstance(client, str):
+            self._client, self._own = _connect(client), True
+
+    def run(self, pieces: Sequence[Piece], done: Done) -> None:
+        """Do all pieces."""
+        from distributed import as_completed
+
+        if self._there is None:  # on every worker, so that none alone holds it
+            self._there = self._client.scatter(self._setting, broadcast=True, hash=False)
+        setting = self._there
+        futures = {
+            self._client.submit(do, setting, piece, pure=False, retries=2): piece for piece in pieces
+        }  # fmt: skip
+        lost = []
+        for future in as_completed(list(futures)):
+            try:
+                done(futures[future], future.result())
+            except Exception as error:
+                if not _lost(error):
+                    raise
+                lost.append(futures[future])
+        if lost:
+            self._there = None
+        for piece in lost:  # whose workers, or whose only copy of the setting, are gone: with all they need
+            done(piece, self._client.submit(do, self._setting, piece, pure=False, retries=2).result())
+
+    def close(self) -> None:
+        """Leave the cluster."""
+        if self._own:
+            self._client.close()
+
+
+def _lost(error: BaseException) -> bool:
+    """Whether a piece failed because of a worker, not because of what it did."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    return bool(
+        names & {"KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError", "CommError"}
+    )
+
+
+def _connect(address: str) -> Any:
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ImportError("a Dask cluster needs dask and distributed: pip install 'isocloth[dask]'") from None
+    try:
+        return Client(address, timeout="10s")
+    except (OSError, TimeoutError) as error:
+        raise OSError(
+            f"no Dask scheduler answers at {address!r} ({error}); start one with `dask scheduler`, or leave --dask out"
+        ) from error
+
+
+def make_pool(setting: Setting, workers: int | None, dask: Any) -> Pool:
+    """The pool that options ask for."""
+    if dask is not None:
+        return Cluster(setting, dask)
+    count = (os.cpu_count() or 1) if workers is None else workers
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"workers = {workers!r}: expected a number of processes, at least 1")
+    if count == 1:
+        return Here(setting)
+    return Cores(setting, count) if can_be_sent(setting) else Threads(setting, count)

@@ -1,0 +1,136 @@
+"""Which reader a file needs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isocloth.errors import RecordingError
+from isocloth.fabric import Fabric
+from isocloth.meshes import Mesh
+from isocloth.recordings import arrays as files
+from isocloth.recordings.axes import infer_up, turned
+from isocloth.recordings.cloth import cloth_of
+from isocloth.recordings.grid import sheet
+from isocloth.recordings.motive import looks_like_motive, read_motive, read_text
+from isocloth.recordings.recording import Recording
+from isocloth.recordings.robot import is_robot_run, robot_run
+from isocloth.recordings.synthetic import from_trajectory
+from isocloth.recordings.tables import read_table
+from isocloth.recordings.units import metres
+from isocloth.trajectory import FORMAT as TRAJECTORY
+from isocloth.trajectory import Trajectory
+
+
+def load(
+    path: str | os.PathLike[str],
+    *,
+    units: str | None = None,
+    up: str | None = None,
+    held: Sequence[str] | None = None,
+    size: tuple[float, float] | None = None,
+    grid: tuple[int, int] | None = None,
+    cloth: Sequence[str] | None = None,
+    fabric: Fabric | None = None,
+    clean: bool = True,
+) -> Recording:
+    """See `Recording.load`."""
+    file = Path(path)
+    if not file.exists():
+        raise FileNotFoundError(f"no recording at {str(path)!r}; check the name and the folder")
+    if not file.is_file():
+        raise RecordingError(f"{str(path)!r} is not a file; give a .csv, .npz or .h5 file")
+    if file.stat().st_size == 0:
+        raise RecordingError(f"{str(path)!r} is empty (0 bytes)")
+    options: dict[str, Any] = {
+        "held": held, "size": size, "grid": grid, "cloth": cloth, "fabric": fabric, "clean": clean,
+    }  # fmt: skip
+    suffix = file.suffix.lower()
+    if suffix in (".csv", ".txt", ".tsv"):
+        text = read_text(file)
+        if looks_like_motive(text):
+            export = read_motive(file, text, units)
+            about = {k: v for k, v in export.take.items() if k and v}
+            return cloth_of(
+                export.times, export.columns, export.names, name=file.stem, path=str(file), units=export.units, up=up,
+                notes=export.notes, metadata={"take": about}, **options,
+            )  # fmt: skip
+        table = read_table(file, text, units)
+        return cloth_of(
+            table.times, table.columns, table.names, name=file.stem, path=str(file), units=table.units,
+            up=up or table.up, **options,
+        )  # fmt: skip
+    if suffix not in files.SUFFIXES:
+        raise RecordingError(
+            f"{str(path)!r} is no recording: expected .csv (Motive or plain), {', '.join(files.SUFFIXES)}"
+        )
+    found = files.read_arrays(file)
+    mark = files.text_of(found, "format")
+    if mark == files.FORMAT:
+        return files.own(found, file.stem)
+    if mark == TRAJECTORY:
+        return from_trajectory(Trajectory.load(file), name=file.stem)
+    if is_robot_run(found):
+        return robot_run(found, file.stem, fabric)
+    return _arrays(found, file, units, up, options)
+
+
+def _arrays(
+    found: dict[str, np.ndarray], file: Path, units: str | None, up: str | None, options: dict[str, Any]
+) -> Recording:
+    """Somebody's arrays: times, positions (T, k, 3) or (T, rows, columns, 3), and perhaps labels, held, rest, faces."""
+    times = np.asarray(files.pick(found, files.TIMES, file.name, "times"), dtype=np.float64)
+    points = np.array(files.pick(found, files.POSITIONS, file.name, "positions"), dtype=np.float64)
+    unit = units or files.text_of(found, "units") or "m"
+    shape = points.shape
+    if points.ndim not in (3, 4) or shape[-1] != 3 or shape[0] != len(times):
+        raise RecordingError(
+            f"positions of {file.name!r} have shape {shape} for {len(times)} times: expected (T, markers, 3) or "
+            "(T, rows, columns, 3)"
+        )
+    points = points.reshape(shape[0], -1, 3) * metres(unit)
+    labels = _labels(found, points.shape[1])
+    axis = up or files.text_of(found, "up")
+    if "rest" in found and "faces" in found:
+        mesh: Mesh | None = Mesh(
+            np.asarray(found["rest"], dtype=np.float64) * metres(unit), found["faces"], orient=True
+        )
+    elif len(shape) == 4:
+        width_height = options["size"] or (found["size"].tolist() if "size" in found else None)
+        if width_height is None:
+            raise RecordingError(f"{file.name!r} holds a grid of nodes, but not its size; give size=(width, height)")
+        mesh = sheet((shape[1], shape[2]), (float(width_height[0]), float(width_height[1])))
+    else:
+        mesh = None
+    given = options["held"]
+    if mesh is None and given is None and "held" in found:
+        given = [labels[int(i)] for i in np.ravel(found["held"])]
+    if mesh is None:
+        return cloth_of(
+            times, points, labels, name=file.stem, path=str(file), units=unit, up=axis, **{**options, "held": given}
+        )
+    if given is not None:
+        held = [labels.index(str(h)) for h in given]
+    elif "held" in found:
+        held = [int(i) for i in np.ravel(found["held"])]
+    else:
+        held = [0, shape[2] - 1] if len(shape) == 4 else []
+    axis = axis or infer_up(points, held or None)
+    return Recording(
+        times=times, positions=turned(points, axis), labels=labels, mesh=mesh, held=np.array(held, dtype=np.int64),
+        fabric=options["fabric"], units=unit, up=axis, name=file.stem,
+    )  # fmt: skip
+
+
+def _labels(found: dict[str, np.ndarray], count: int) -> list[str]:
+    stored = found.get("labels")
+    if stored is None:
+        return [str(i + 1) for i in range(count)]
+    if stored.ndim == 0:
+        return [str(x) for x in json.loads(str(stored))]
+    return [str(x) for x in stored.ravel()]
