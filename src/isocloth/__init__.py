@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from isocloth import measure, meshes
+from isocloth import measure, meshes, models
 from isocloth.errors import ConvergenceError, FabricError, MeshError, SamplingError, SceneError
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
@@ -30,7 +30,7 @@ __all__ = [
     "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
     "ProjectionOptions", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick",
     "Trajectory", "TriangleMesh",
-    "fabrics", "measure", "meshes",
+    "fabrics", "measure", "meshes", "models",
 ]  # fmt: skip
 
 

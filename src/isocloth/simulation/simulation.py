@@ -18,6 +18,7 @@ from isocloth import measure
 from isocloth.errors import ConvergenceError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.models import Model, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
@@ -52,9 +53,12 @@ class Simulation:
         fabric: what it is made of.
         timestep: s.
         gravity: m/s^2, along -z.
+        model: how the cloth resists: "isometric", "quasi_inextensible", "elastic" or "mass_spring", or one of
+            `ic.models` with parameters, e.g. `ic.models.Elastic(stretch=2000)`.
         rest: rest shape, a mesh of the same connectivity or its (n, 3) vertices; None = `mesh`.
         integrator: "bdf2" (second order) or "euler" (the papers').
-        solver: "newton" or "projection" (the papers').
+        solver: "newton" or "projection" (the papers'); None = what the model uses: Newton, and projection for
+            "quasi_inextensible" without obstacles.
         discretisation: of the isometry, "net", "nodal" or "stabilised"; None chooses by element.
         bending_model: "hessian", "laplacian" (the papers') or "interior".
         obstacles: what the cloth cannot pass: `ic.Floor()`, `ic.Sphere(...)`, ...
@@ -71,11 +75,12 @@ class Simulation:
         mesh: Mesh,
         fabric: Fabric | None = None,
         *,
+        model: str | Model = "isometric",
         timestep: float = 0.01,
         gravity: float = 9.81,
         rest: Mesh | ArrayLike | None = None,
         integrator: str = "bdf2",
-        solver: str = "newton",
+        solver: str | None = None,
         discretisation: str | None = None,
         bending_model: str = "hessian",
         obstacles: Sequence[Obstacle] = (),
@@ -92,6 +97,9 @@ class Simulation:
             raise TypeError(f'fabric is {type(fabric).__name__}: expected an isocloth.Fabric, e.g. ic.fabrics["denim"]')
         if integrator not in INTEGRATORS:
             raise ValueError(f"integrator {integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
+        chosen = as_model(model)
+        if solver is None:
+            solver = "newton" if len(obstacles) or self_collision else chosen.solver
         if solver not in SOLVERS:
             raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
         check_contact(contact, contact_solver)
@@ -107,7 +115,7 @@ class Simulation:
         self.rest = _rest_mesh(mesh, rest)
         self.settings = {
             "discretisation": discretisation, "bending_model": bending_model, "options": solver_options,
-            "contact": (contact, contact_solver),
+            "contact": (contact, contact_solver), "model": chosen,
         }  # fmt: skip
         self.problem = build(
             self.rest,
@@ -115,6 +123,7 @@ class Simulation:
             gravity=self.gravity,
             discretisation=discretisation,
             bending_model=bending_model,
+            model=chosen,
         )
         self.solver = make_solver(solver, self.problem, solver_options)
         self._around: Surroundings | None = None
@@ -146,6 +155,11 @@ class Simulation:
     def fabric(self) -> Fabric:
         """What the cloth is made of; fixed, like gravity, because the discrete cloth was built from it."""
         return self._fabric
+
+    @property
+    def model(self) -> Model:
+        """How the cloth resists stretching and shearing, with its parameters."""
+        return self.problem.model
 
     @property
     def gravity(self) -> float:
@@ -515,7 +529,9 @@ class Simulation:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
             return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
         positions = outcome.positions
-        sound = np.isfinite(positions).all() and outcome.isometry_error < INFEASIBLE
+        # a model that stretches is torn at twice its length, the isometric one soon
+        most = INFEASIBLE if self.problem.model.inextensible else 2.0
+        sound = np.isfinite(positions).all() and outcome.isometry_error < most
         lost = not outcome.converged and not sound
         if lost:
             # torn: rather than that, the cloth stays where it is, and what it is squeezed between gets into it
