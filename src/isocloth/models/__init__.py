@@ -1,4 +1,4 @@
-"""Cloth models by name: the isometric one and its rivals, all with the same mass, bending, contact and solvers."""
+"""Cloth models by name: the isometric one and its rivals, with the same parameters of mass, bending and contact."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from isocloth.models.elastic import Elastic
 from isocloth.models.isometric import Isometric
 from isocloth.models.mass_spring import MassSpring
 from isocloth.models.model import Model
+from isocloth.models.nonconforming import Nonconforming
 from isocloth.models.quasi_inextensible import QuasiInextensible
 
-__all__ = ["BY_NAME", "MODELS", "Elastic", "Isometric", "MassSpring", "Model", "QuasiInextensible", "as_model"]
+__all__ = ["BY_NAME", "MODELS", "Elastic", "Isometric", "MassSpring", "Model", "Nonconforming", "QuasiInextensible",
+           "as_model"]  # fmt: skip
 
-BY_NAME: dict[str, type[Model]] = {m.name: m for m in (Isometric, QuasiInextensible, Elastic, MassSpring)}
+_ALL: tuple[type[Model], ...] = (Isometric, QuasiInextensible, Elastic, MassSpring, Nonconforming)
+BY_NAME: dict[str, type[Model]] = {model.name: model for model in _ALL}
 MODELS = tuple(BY_NAME)
 
 

@@ -26,6 +26,8 @@ class Model:
     name: ClassVar[str]
     #: what solves its steps when nobody chooses
     solver: ClassVar[str] = "newton"
+    #: of parameters that are no stiffnesses in N/m
+    units: ClassVar[dict[str, str]] = {}
     #: whether a stretch of more than a hundredth means that something is wrong
     inextensible: ClassVar[bool] = False
 
@@ -34,13 +36,15 @@ class Model:
             value = getattr(self, field.name)
             if value is None:
                 continue
+            unit = self.units.get(field.name, "N/m")
             try:
                 number = float(value)
             except (TypeError, ValueError):
-                raise TypeError(f"{field.name} = {value!r}: expected a number in N/m") from None
-            if not math.isfinite(number) or number < 0.0:
-                raise FabricError(f"{field.name} = {value!r} N/m: expected a finite number, zero or positive")
-            object.__setattr__(self, field.name, number)
+                raise TypeError(f"{field.name} = {value!r}: expected a number{unit and ' in ' + unit}") from None
+            if not math.isfinite(number) or number < 0.0 or (number == 0.0 and field.name in self.units):
+                need = "positive" if field.name in self.units else "zero or positive"
+                raise FabricError(f"{field.name} = {value!r}{unit and ' ' + unit}: expected a finite number, {need}")
+            object.__setattr__(self, field.name, int(value) if isinstance(field.default, int) else number)
 
     def rows(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Rows:
         """Rows of a cloth with the rest shape `mesh`."""

@@ -168,6 +168,13 @@ def _four_dots(
 
 
 @kernel
+def forward_substitute(f: Fronts, x: FloatArray) -> None:
+    """Reduce another right-hand side by the factor that there is."""
+    for front in range(len(f.size)):
+        _forward(f, front, x)
+
+
+@kernel
 def back_substitute(f: Fronts, x: FloatArray) -> None:
     """Complete the solution of a right-hand side that was reduced."""
     u, w = f.panel, f.work
