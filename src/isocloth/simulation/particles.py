@@ -2,8 +2,8 @@
 
 The particles belong to the state. Nodes are x_c = B x. What touches is found on the mesh of the nodes and pushed out
 there by dx_c; the particles then move by B^T lambda with (B B^T) lambda = dx_c, the smallest displacement that moves
-the nodes by just that. Nodes that touch get the velocity with which they have moved in the step: an impact does not
-bounce.
+the nodes by just that. Velocities are treated in the same way: what touches does not go on into the obstacle, and
+friction slows it down along the surface. An impact does not bounce.
 """
 
 from __future__ import annotations
@@ -84,6 +84,7 @@ class Particles:
         converged = bool(found.error <= solver.tolerance)
         velocities, force = solver.finish(found, timestep, (start[nodes] - state.positions[nodes]) / timestep)
         positions = to_nodes @ found.positions
+        positions[nodes] = start[nodes]  # within the tolerance
         reactions = np.zeros_like(positions)
         reactions[nodes] = force
         outcome = Outcome(
@@ -145,10 +146,14 @@ class Particles:
             if not pushing.any():
                 gap = min(gap, float(c.gap.min(initial=np.inf)))
                 break
-            found, touched, force = self._pushed(found, c, y, moved, push, pushing, state, held, h)
+            change, force = self._stopped(found, c, y, state.positions, pushing, held, h)
+            found = found._replace(
+                positions=found.positions + self.lift(moved), velocities=found.velocities + self.lift(change)
+            )
             around.record(c, force)
             pressing = [total + o.force for total, o in zip(pressing, around.obstacles, strict=True)]
-            nodes, contacts = np.union1d(nodes, touched), int(pushing.sum())
+            nodes = np.union1d(nodes, c.nodes[pushing][c.weights[pushing] != 0.0])
+            contacts = int(pushing.sum())
             found = self.impulses.restore(found, h, target)
             left = to_nodes @ found.positions - y
             gap = float((c.gap + np.einsum("ck,ckd,cd->c", c.weights, left[c.nodes], c.normal)).min())
@@ -156,25 +161,20 @@ class Particles:
             obstacle._record(force_on_it)
         return found, Touched(nodes, contacts, gap)
 
-    def _pushed(
-        self, found: Impulsive, c: ContactSet, y: FloatArray, moved: FloatArray, push: FloatArray, pushing: BoolArray,
-        state: State, held: BoolArray, h: float,
-    ) -> tuple[Impulsive, IntArray, FloatArray]:  # fmt: skip
-        """Particles moved with their nodes y (n, 3), which nodes touch, and the forces of the contacts (c, 3), N."""
-        touching = np.zeros(len(y), dtype=bool)
-        touching[c.nodes[pushing][c.weights[pushing] != 0.0]] = True
-        touching &= ~held
-        speed = (y + moved - state.positions) / h
-        change = np.where(touching[:, None], speed - self.midpoints.to_nodes @ found.velocities, 0.0)
-        found = found._replace(
-            positions=found.positions + self.lift(moved), velocities=found.velocities + self.lift(change)
-        )
-        return found, np.flatnonzero(touching), _forces(c, push, self._node_mass[:, None] * change / h)
-
-
-def _forces(c: ContactSet, push: FloatArray, nodal: FloatArray) -> FloatArray:
-    """Forces on nodes (n, 3) N as forces of contacts (c, 3), shared among those of a node like their pushes."""
-    share = np.abs(c.weights) * np.linalg.norm(push, axis=1)[:, None]
-    total = np.bincount(c.nodes.ravel(), share.ravel(), minlength=len(nodal))[c.nodes]
-    part = np.divide(share, total, out=np.zeros_like(share), where=total > 0.0)
-    return np.asarray(np.einsum("ck,ckd->cd", part, nodal[c.nodes]))
+    def _stopped(
+        self, found: Impulsive, c: ContactSet, y: FloatArray, before: FloatArray, pushing: BoolArray, held: BoolArray,
+        h: float,
+    ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
+        """Change of the nodes' velocities (n, 3) by the contacts that push, and the forces of these (c, 3), N."""
+        columns: list[Any] = [column[pushing] for column in c]
+        chosen = ContactSet(*columns)
+        nodal = self.midpoints.to_nodes @ found.velocities
+        moved = np.einsum("ck,ckd->cd", chosen.weights, (y - before)[chosen.nodes])
+        # where the contact point of the obstacle went is what the slip lacks of the displacement
+        speed = np.einsum("ck,ckd->cd", chosen.weights, nodal[chosen.nodes]) - (moved - chosen.slip) / h
+        chosen = chosen._replace(gap=np.einsum("cd,cd->c", speed, chosen.normal), slip=speed)
+        change, push = np.zeros_like(y), np.zeros_like(speed)
+        push_out(chosen, self._node_mass, held, SWEEPS, STILL / h, change, push)
+        force = np.zeros((len(c.gap), 3))
+        force[pushing] = push / h
+        return change, force

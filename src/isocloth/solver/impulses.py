@@ -63,7 +63,11 @@ class Impulsive(NamedTuple):
 
 
 class Impulses:
-    """Steps of the particles of one cloth. `seconds` sums up what its phases took."""
+    """Steps of the particles of one cloth.
+
+    `seconds` sums up what the phases took; `free_solves` is how often positions were solved in the last step, contact
+    not counted.
+    """
 
     name = "impulses"
 
@@ -73,6 +77,7 @@ class Impulses:
         self.mass = fabric.density * midpoints.area
         self.weight = weight(midpoints.area, fabric.weight_density, gravity)
         self.seconds = {"preview": 0.0, "factorisation": 0.0, "positions": 0.0, "velocities": 0.0}
+        self.free_solves = 0
         self.held: IntArray = np.empty(0, dtype=np.int64)
         self._at: FloatArray | None = None  # where the factor was made, if it was with the first regularisation
         self._previews: dict[float, Any] = {}
@@ -117,7 +122,9 @@ class Impulses:
         preview = Impulsive(x + (h / 2) * (v + after), after, np.zeros(self.rows), 0, np.inf)
         self.seconds["preview"] += time.perf_counter() - start
         self._factorise(x)
-        return self.restore(preview, h, target)
+        found = self.restore(preview, h, target)
+        self.free_solves = found.solves
+        return found
 
     def restore(self, found: Impulsive, h: float, target: FloatArray) -> Impulsive:
         """Position impulses until the constraints hold: with the gradients of the last factorisation, else with new

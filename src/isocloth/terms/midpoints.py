@@ -9,10 +9,11 @@ a mesh that gives back its nodes.
 Constraints are the distances of the three particles of every triangle, and at the border, where triangles could turn
 about a single particle, distances into the neighbouring triangles.
 
-Bending is the energy kappa/2 sum over inner edges of abs(D_e x)^2 / a_e: D_e x is the jump of the normal derivative
-across edge e times its length, that is the row of the stiffness matrix of the Crouzeix-Raviart elements, a quadratic
-energy (Wardetzky et al., Discrete quadratic curvature energies, 2007). Rows at the border are left out: they would curl
-it. It vanishes on every affine image of a flat mesh.
+Bending is the energy kappa/2 sum over inner edges of (8/9) abs(D_e x)^2 / a_e: D_e x is the jump of the normal
+derivative across edge e times its length, that is the row of the stiffness matrix of the Crouzeix-Raviart elements, a
+quadratic energy (Wardetzky et al., Discrete quadratic curvature energies, 2007). Rows at the border are left out: they
+would curl it. It vanishes on every affine image of a flat mesh, and the factor makes equilateral triangles rolled on a
+cylinder cost what a plate does; irregular ones cost 2 % more, cut squares 3 to 36 % depending on the direction.
 """
 
 from __future__ import annotations
@@ -103,5 +104,5 @@ def _bending(mesh: Mesh, triangles: IntArray, area: FloatArray) -> sp.csr_matrix
     j = np.broadcast_to(triangles[:, None, :], local.shape)
     count = len(mesh.edges)
     rows = sp.csr_matrix((local.ravel(), (i.ravel(), j.ravel())), shape=(count, count))
-    inside = sp.diags_array((mesh.edge_faces[:, 1] >= 0) / area)
+    inside = sp.diags_array(8.0 / 9.0 * (mesh.edge_faces[:, 1] >= 0) / area)
     return sp.csr_matrix(rows.T @ inside @ rows)
