@@ -24,7 +24,8 @@ CHECKS = (
     "rigid", "roll", "catenary", "cantilever", "terms", "infeasible", "order", "swing", "projections",
     "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
     "tilted_plane", "capstan", "table", "pinch", "cylinder", "turning_sphere", "needles", "tablecloth", "stick_hits",
-    "napkin", "lagged_friction", "contact_problems", "nonconforming", "states", "developables", "reconstruction",
+    "napkin", "lagged_friction", "contact_problems", "models", "nonconforming", "states", "developables",
+    "reconstruction",
 )  # fmt: skip
 
 __all__ = ["CHECKS", "Result", "check", "main"]
