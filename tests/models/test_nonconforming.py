@@ -170,3 +170,29 @@ def test_what_the_model_cannot_do_is_refused():
         )
     with pytest.raises(ic.FabricError, match="tolerance = 0 m: expected a finite number, positive"):
         ic.models.Nonconforming(tolerance=0)
+
+
+def test_nodes_pulled_too_far_apart_are_reported_and_nothing_explodes():
+    sim = ic.Simulation(MESH, ic.Fabric(density=0.2), model="nonconforming", gravity=0.0, timestep=2e-3)
+    nodes = MESH.nearest([[0.0, 0.0, 0.0], [0.4, 0.0, 0.0]])
+    pulled = sim.grasp(nodes)
+    pulled.move_to(MESH.vertices[nodes] + [[0.0, 0.0, 0.0], [0.05, 0.0, 0.0]])
+    report = sim.step()
+    assert not report.converged
+    assert "solver stopped" in report.problem
+    assert np.abs(sim.positions - MESH.vertices).max() < 0.05
+
+
+def test_a_sheet_falls_on_a_stick_and_does_not_pass():
+    mesh = MESH.with_vertices(MESH.vertices + np.array([-0.2, -0.15, 0.01]))
+    stick = ic.Stick([0.0, -0.5, 0.0], [0.0, 0.5, 0.0], radius=0.004, friction=0.8)
+    sim = ic.Simulation(
+        mesh, ic.Fabric(density=0.2, bending=1e-4, bending_damping=1e-5), model="nonconforming", timestep=1e-3,
+        obstacles=[stick],
+    )  # fmt: skip
+    reports = [sim.step() for _ in range(150)]
+    assert all(r.converged for r in reports)
+    middle = np.abs(sim.positions[:, 0]) < 0.03
+    assert sim.positions[middle, 2].max() > 0.0
+    assert sim.positions[:, 2].min() < -0.02
+    assert stick.force[2] < 0.0
