@@ -65,8 +65,8 @@ class Impulsive(NamedTuple):
 class Impulses:
     """Steps of the particles of one cloth.
 
-    `seconds` sums up the processor time of the phases; `free_solves` is how often positions were solved in the last step, contact
-    not counted.
+    `seconds` sums up the processor time of the phases; `free_solves` is how often positions were solved in the last
+    step, contact not counted.
     """
 
     name = "impulses"
