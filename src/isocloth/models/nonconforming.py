@@ -27,7 +27,7 @@ class Nonconforming(Model):
     solver: ClassVar[str] = "impulses"
     units: ClassVar[dict[str, str]] = {"tolerance": "m", "max_solves": ""}
     tolerance: float = 1e-6
-    max_solves: int = 6
+    max_solves: int = 10
 
     def rows(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Rows:
         """Squared edges of the nodes' mesh: only to be looked at, nothing enforces them."""

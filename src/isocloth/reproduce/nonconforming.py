@@ -159,8 +159,8 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
          "velocities": "26.1", "total": "572.4"}, say,
     )  # fmt: skip
     result.notes.append(
-        "steps of 1 ms, processor time of one core; the paper's times are of two Intel X5650 with twelve cores; contact "
-        "counts in the total only"
+        "steps of 1 ms, processor time of one core; the paper's times are of two Intel X5650 with twelve cores; "
+        "contact counts in the total only"
     )
     result.notes.append(
         "solves before contact are those of the paper's method; after each of two turns of pushing out what touches, "
