@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from isocloth import measure, meshes
+from isocloth import measure, meshes, models
 from isocloth.errors import ConvergenceError, FabricError, MeshError, RecordingError, SamplingError, SceneError
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
@@ -30,7 +30,7 @@ __all__ = [
     "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
     "ProjectionOptions", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State",
     "Stick", "Trajectory", "TriangleMesh",
-    "fabrics", "measure", "meshes",
+    "fabrics", "measure", "meshes", "models",
 ]  # fmt: skip
 
 

@@ -4,9 +4,9 @@ Every integrator ends in the same problem: minimise over node positions y (n, 3)
 
     Phi(y) = 1/2 y.A y - b.y + 1/2 sum_k w_k C_k(y)^2,    A = a_M M + a_K K,
 
-where M is the lumped mass, K the bending matrix (both per coordinate) and C the rows of isometry and shear. With the
-multipliers lambda_k = w_k C_k its stationary point is A y - b + J^T lambda = 0: the discrete equation of motion
-(eq. 14-15) with a very stiff, honest membrane in place of an infinitely stiff one.
+where M is the lumped mass, K the bending matrix (both per coordinate) and C the rows of the model: isometry and shear.
+With the multipliers lambda_k = w_k C_k its stationary point is A y - b + J^T lambda = 0: the discrete equation of
+motion (eq. 14-15) with a very stiff, honest membrane in place of an infinitely stiff one.
 """
 
 from __future__ import annotations
@@ -21,13 +21,12 @@ import scipy.sparse as sp
 from isocloth.compiled import kernel
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.models import Isometric, Model
 from isocloth.terms.aerodynamics import weight
 from isocloth.terms.bending import MODELS, bending
 from isocloth.terms.damping import damping_coefficients
-from isocloth.terms.isometry import isometry
 from isocloth.terms.mass import lumped_areas
-from isocloth.terms.rows import Rows, stack
-from isocloth.terms.shear import shear
+from isocloth.terms.rows import Rows
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
@@ -49,6 +48,7 @@ class Problem:
     rows: Rows
     fabric: Fabric
     weight: FloatArray  # (n, 3) force of gravity, N
+    model: Model
 
     @cached_property
     def bending(self) -> Sparse:
@@ -69,21 +69,19 @@ def build(
     gravity: float,
     discretisation: str | None = None,
     bending_model: str = "hessian",
+    model: Model | None = None,
 ) -> Problem:
-    """Discretise a cloth: masses, bending matrix, rows of isometry and, if the fabric can shear, of shear."""
+    """Discretise a cloth: masses, bending matrix, and the rows of its model, isometric if none is given."""
+    model = model or Isometric()
     if bending_model not in MODELS:
         raise ValueError(f"bending model {bending_model!r} is unknown; choose one of {', '.join(MODELS)}")
     area = lumped_areas(mesh.vertices, mesh.faces)
-    if fabric.shear is None:
-        rows = isometry(mesh, fabric.membrane_stiffness, discretisation)
-    else:
-        rows = isometry(mesh, fabric.membrane_stiffness, discretisation, shear=False, softest=fabric.shear)
-        rows = stack(rows, shear(mesh, fabric.shear, discretisation))
+    rows = model.rows(mesh, fabric, discretisation)
     if fabric.bending > 0.0 or fabric.bending_damping > 0.0:
         stiffness = bending(mesh, bending_model)
     else:
         stiffness = sp.csr_matrix((mesh.n_vertices, mesh.n_vertices))
-    return Problem(mesh, area, stiffness, rows, fabric, weight(area, fabric.weight_density, gravity))
+    return Problem(mesh, area, stiffness, rows, fabric, weight(area, fabric.weight_density, gravity), model)
 
 
 class StepProblem(NamedTuple):

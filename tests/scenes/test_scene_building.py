@@ -57,6 +57,13 @@ def test_that_noise_leaves_the_rest_shape_alone() -> None:
     np.testing.assert_array_equal(sim.positions, build(read_scene(data)).positions)
 
 
+def test_that_the_model_is_the_named_one() -> None:
+    for name in ("isometric", "elastic", "mass_spring", "quasi_inextensible"):
+        data = good()
+        data["simulation"] |= {"model": name}
+        assert build(read_scene(data)).model.name == name
+
+
 def test_that_the_fabric_is_the_named_one_with_changes() -> None:
     fabric = scene_with(fabric={"name": "Light-Cotton", "bending": 1e-4}).fabric
     assert fabric.density == fabrics["light cotton"].density

@@ -141,7 +141,7 @@ def _scene(file: Path) -> str:
         *_mesh_rows(mesh),
         ("weight", f"{weight:.3g} N"),
         ("duration", f"{settings.duration:g} s in steps of {settings.timestep:g} s"),
-        ("method", f"{settings.integrator}, {settings.solver}"),
+        ("method", f"{sim.model.name.replace('_', ' ')} model, {sim.integrator}, {sim.solver.name}"),
     ]
     for i, (plan, grasp) in enumerate(zip(scene.grasps, sim.grasps, strict=True)):
         rows.append((f"grasp[{i}]", _held(plan, grasp.nodes)))

@@ -54,6 +54,7 @@ def build(scene: Scene) -> Simulation:
         timestep=settings.timestep,
         gravity=settings.gravity,
         integrator=settings.integrator,
+        model=settings.model,
         solver=settings.solver,
         discretisation=settings.discretisation,
         bending_model=settings.bending_model,

@@ -41,7 +41,8 @@ class Settings:
     every: float | None = None
     gravity: float = 9.81
     integrator: str = "bdf2"
-    solver: str = "newton"
+    model: str = "isometric"
+    solver: str | None = None
     discretisation: str | None = None
     bending_model: str = "hessian"
     self_collision: bool = False

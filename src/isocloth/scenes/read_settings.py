@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from isocloth.models import MODELS
 from isocloth.scenes.model import Settings
 from isocloth.scenes.table import Table
 from isocloth.simulation.integrators import INTEGRATORS
 from isocloth.simulation.simulation import LONGEST_TIMESTEP
 from isocloth.solver import SOLVERS
 from isocloth.solver.contact_methods import CONTACTS
-from isocloth.terms.bending import MODELS
+from isocloth.terms.bending import MODELS as BENDING_MODELS
 from isocloth.terms.isometry import DISCRETISATIONS
 
 MOST_STEPS = 10_000_000
@@ -30,15 +31,17 @@ def read_settings(table: Table) -> Settings:
             "gravity", 9.81, unit="m/s^2", least=0.0, hint="gravity pulls along -z, write 9.81 and not -9.81"
         ),
         integrator=table.choice("integrator", tuple(INTEGRATORS), "bdf2"),
-        solver=table.choice("solver", SOLVERS, "newton"),
+        model=table.choice("model", MODELS, "isometric"),
+        solver=table.choice("solver", SOLVERS, "newton") or None if table.has("solver") else None,
         discretisation=table.choice("discretisation", DISCRETISATIONS, "net") or None
         if table.has("discretisation")
         else None,
-        bending_model=table.choice("bending_model", MODELS, "hessian"),
+        bending_model=table.choice("bending_model", BENDING_MODELS, "hessian"),
         self_collision=table.flag("self_collision", False),
         contact=table.choice("contact", CONTACTS, "coulomb"),
     )
     table.take("discretisation")
+    table.take("solver")
     if duration < timestep / 2:
         table.complain("duration", f"is shorter than one timestep of {timestep:g} s")
     if duration / timestep > MOST_STEPS:

@@ -15,8 +15,8 @@ INFEASIBLE = 0.03
 
 def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: float) -> str:
     """Empty, or why a cloth with this isometry error cannot be trusted."""
-    # who chose a soft membrane wants it to stretch
-    if error <= INFEASIBLE or problem.fabric.membrane is not None:
+    # who chose a soft membrane, or a model that is one, wants it to stretch
+    if error <= INFEASIBLE or problem.fabric.membrane is not None or not problem.model.inextensible:
         return ""
     rows = problem.rows
     values = rows.values(positions)

@@ -9,7 +9,7 @@ import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterable
-from dataclasses import fields
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +65,8 @@ class _Recorder:
             obstacles=recorded(sim.obstacles, self.times),
             metadata={
                 "timestep": sim.timestep, "gravity": sim.gravity, "integrator": sim.integrator,
-                "solver": sim.solver.name, "fabric": {f.name: getattr(sim.fabric, f.name) for f in fields(sim.fabric)},
+                "solver": sim.solver.name, "model": {"name": sim.model.name, **asdict(sim.model)},
+                "fabric": asdict(sim.fabric),
             },
         )  # fmt: skip
 

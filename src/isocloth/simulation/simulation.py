@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -18,6 +18,7 @@ from isocloth import measure
 from isocloth.errors import ConvergenceError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.models import Model, Nonconforming, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
@@ -29,7 +30,7 @@ from isocloth.simulation.report import Report
 from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
 from isocloth.simulation.surroundings import Encounter, Surroundings
-from isocloth.solver import SOLVERS, make_solver
+from isocloth.solver import SOLVERS, Solver, make_solver
 from isocloth.solver.contact_methods import check_contact, make_contact_solver
 from isocloth.solver.contact_newton import ContactNewton, Touch, empty_law
 from isocloth.solver.contact_qp import ContactQP
@@ -38,6 +39,9 @@ from isocloth.solver.newton import Newton
 from isocloth.solver.outcome import Outcome, worst_of
 from isocloth.trajectory import Trajectory
 from isocloth.typing import FloatArray
+
+if TYPE_CHECKING:
+    from isocloth.simulation.particles import Particles
 
 LONGEST_TIMESTEP = 0.1
 #: a step is cut in two at most this many times in a row
@@ -52,9 +56,12 @@ class Simulation:
         fabric: what it is made of.
         timestep: s.
         gravity: m/s^2, along -z.
+        model: how the cloth resists: "isometric", "quasi_inextensible", "elastic", "mass_spring" or "nonconforming",
+            or one of `ic.models` with parameters, e.g. `ic.models.Elastic(stretch=2000)`.
         rest: rest shape, a mesh of the same connectivity or its (n, 3) vertices; None = `mesh`.
         integrator: "bdf2" (second order) or "euler" (the papers').
-        solver: "newton" or "projection" (the papers').
+        solver: "newton" or "projection" (the papers'); None = what the model uses: Newton, and projection for
+            "quasi_inextensible" without obstacles. The nonconforming model has a solver and an integrator of its own.
         discretisation: of the isometry, "net", "nodal" or "stabilised"; None chooses by element.
         bending_model: "hessian", "laplacian" (the papers') or "interior".
         obstacles: what the cloth cannot pass: `ic.Floor()`, `ic.Sphere(...)`, ...
@@ -71,11 +78,12 @@ class Simulation:
         mesh: Mesh,
         fabric: Fabric | None = None,
         *,
+        model: str | Model = "isometric",
         timestep: float = 0.01,
         gravity: float = 9.81,
         rest: Mesh | ArrayLike | None = None,
         integrator: str = "bdf2",
-        solver: str = "newton",
+        solver: str | None = None,
         discretisation: str | None = None,
         bending_model: str = "hessian",
         obstacles: Sequence[Obstacle] = (),
@@ -92,7 +100,12 @@ class Simulation:
             raise TypeError(f'fabric is {type(fabric).__name__}: expected an isocloth.Fabric, e.g. ic.fabrics["denim"]')
         if integrator not in INTEGRATORS:
             raise ValueError(f"integrator {integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
-        if solver not in SOLVERS:
+        chosen = as_model(model)
+        if isinstance(chosen, Nonconforming):
+            _refuse_with_impulses(solver, solver_options, self_collision, contact)
+        elif solver is None:
+            solver = "newton" if len(obstacles) or self_collision else chosen.solver
+        if solver is not None and solver not in SOLVERS:
             raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
         check_contact(contact, contact_solver)
         self.mesh = mesh
@@ -107,7 +120,7 @@ class Simulation:
         self.rest = _rest_mesh(mesh, rest)
         self.settings = {
             "discretisation": discretisation, "bending_model": bending_model, "options": solver_options,
-            "contact": (contact, contact_solver),
+            "contact": (contact, contact_solver), "model": chosen,
         }  # fmt: skip
         self.problem = build(
             self.rest,
@@ -115,8 +128,17 @@ class Simulation:
             gravity=self.gravity,
             discretisation=discretisation,
             bending_model=bending_model,
+            model=chosen,
         )
-        self.solver = make_solver(solver, self.problem, solver_options, self._timestep)
+        self._particles: Particles | None = None
+        if isinstance(chosen, Nonconforming):
+            from isocloth.simulation.particles import Particles
+
+            self._particles = Particles(self.rest, fabric, self.gravity, chosen)
+            self.integrator = "impulses"
+            self.solver = cast(Solver, self._particles.impulses)
+        else:
+            self.solver = make_solver(cast(str, solver), self.problem, solver_options, self._timestep)
         self._around: Surroundings | None = None
         self._contact: ContactNewton | None = None
         # in need of contact always, not only while it pinches
@@ -126,13 +148,20 @@ class Simulation:
             if self._around is not None:
                 self._around.check_start(mesh.vertices)
         self._scheme = BY_NAME[integrator]
-        self._state = at_rest(mesh.vertices, len(self.problem.rows))
+        self._state = self._with_particles(at_rest(mesh.vertices, len(self.problem.rows)))
         self._grasps: list[Grasp] = []
         self._grippers: list[Gripper] = []
         self._held = np.zeros(mesh.n_vertices, dtype=bool)
         self._diameter = float(np.linalg.norm(np.ptp(self.rest.vertices, axis=0)))
 
+    def _with_particles(self, state: State) -> State:
+        """A state whose nodes were set, with particles that follow them."""
+        return state if self._particles is None else self._particles.follow(state)
+
     def _expect_contact(self, obstacles: Sequence[Obstacle], self_collision: bool) -> None:
+        if self._particles is not None:
+            self._around = Surroundings(self.rest, self.fabric, obstacles, self_collision)
+            return
         if not isinstance(self.solver, Newton):
             raise ValueError(
                 f"solver {self.solver.name!r} knows no contact; use solver='newton' with obstacles and grippers"
@@ -151,6 +180,11 @@ class Simulation:
     def fabric(self) -> Fabric:
         """What the cloth is made of; fixed, like gravity, because the discrete cloth was built from it."""
         return self._fabric
+
+    @property
+    def model(self) -> Model:
+        """How the cloth resists stretching and shearing, with its parameters."""
+        return self.problem.model
 
     @property
     def gravity(self) -> float:
@@ -184,7 +218,8 @@ class Simulation:
 
     @positions.setter
     def positions(self, value: ArrayLike) -> None:
-        self._state = replace(self._state, positions=self._nodal("positions", value), previous_timestep=0.0)
+        moved = replace(self._state, positions=self._nodal("positions", value), previous_timestep=0.0)
+        self._state = self._with_particles(moved)
         self._state = repinch(self._grippers, self._state)
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
@@ -196,7 +231,10 @@ class Simulation:
 
     @velocities.setter
     def velocities(self, value: ArrayLike) -> None:
-        self._state = replace(self._state, velocities=self._nodal("velocities", value), previous_timestep=0.0)
+        moved = replace(self._state, velocities=self._nodal("velocities", value), previous_timestep=0.0)
+        if self._particles is not None:
+            moved = replace(moved, particle_velocities=self._particles.follow(moved).particle_velocities)
+        self._state = moved
 
     @property
     def time(self) -> float:
@@ -220,6 +258,11 @@ class Simulation:
             raise ValueError(
                 f"the state has {arrays['multipliers'].shape} multipliers: expected ({len(self.problem.rows)},); it "
                 "belongs to a simulation with another mesh or discretisation"
+            )
+        if value.particles.shape != self._state.particles.shape:
+            raise ValueError(
+                f"the state has {len(value.particles)} particles: expected {len(self._state.particles)}; it belongs to "
+                "a simulation with another model"
             )
         if not np.isfinite(arrays["multipliers"]).all():
             raise ValueError("the state's multipliers are not finite; it was saved after a step that failed")
@@ -256,6 +299,8 @@ class Simulation:
     @property
     def energy(self) -> Mapping[str, float]:
         """Kinetic and potential energy, J."""
+        if self._particles is not None:
+            return self._particles.energy(self._state)
         return {
             "kinetic": kinetic_energy(self.problem, self.velocities),
             "potential": potential_energy(self.problem, self.positions),
@@ -336,6 +381,8 @@ class Simulation:
                 (times (T,), centres (T, 3)); or None: the gripper stays until `gripper.move_to`.
             rotation: (3, 3) matrix that turns the box about its centre; or a function of time that returns it.
         """
+        if self._particles is not None:
+            raise ValueError("the nonconforming model knows no grippers; grasp nodes, or use another model to pinch")
         if self.settings["contact"][0] != "coulomb":
             raise ValueError("a gripper holds by friction that sticks: use contact='coulomb', the default, to pinch")
         gripper = Gripper(
@@ -456,8 +503,17 @@ class Simulation:
         encounter: Encounter | None = None
         if self._around is not None and (self._surrounded or self._grippers):
             encounter = Encounter(self._around, state.positions, self._held, state.time, state.time + timestep)
-            if len(state.touch.key) or self._grippers:
+            if self._particles is None and (len(state.touch.key) or self._grippers):
                 return self._advance_among(encounter, scheme, start, timestep, depth, parts, before)
+        if self._particles is not None:
+            with announce_compilation() if state.steps == 0 else nullcontext():
+                outcome, after = self._particles.advance(state, self._held, start, timestep, encounter)
+            if outcome.converged or depth == DEEPEST_SUBSTEP:
+                self._state = after if outcome.converged else self._particles.stay(state, after)
+                parts.append(outcome)
+                return outcome.iterations
+            spent = self._advance(timestep / 2, depth + 1, parts, before)
+            return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
         with announce_compilation() if first else nullcontext():
@@ -526,7 +582,9 @@ class Simulation:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
             return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
         positions = outcome.positions
-        sound = np.isfinite(positions).all() and outcome.isometry_error < INFEASIBLE
+        # a model that stretches is torn at twice its length, the isometric one soon
+        most = INFEASIBLE if self.problem.model.inextensible else 2.0
+        sound = np.isfinite(positions).all() and outcome.isometry_error < most
         lost = not outcome.converged and not sound
         if lost:
             # torn: rather than that, the cloth stays where it is, and what it is squeezed between gets into it
@@ -651,6 +709,19 @@ def _rest_mesh(mesh: Mesh, rest: Mesh | ArrayLike | None) -> Mesh:
         rest = mesh.with_vertices(np.asarray(rest, dtype=np.float64))
     rest.check_rest_shape()
     return rest
+
+
+def _refuse_with_impulses(solver: str | None, options: Any, self_collision: bool, contact: str) -> None:
+    """Raise if something is asked for that the nonconforming model cannot do."""
+    if solver is not None or options is not None:
+        raise ValueError(
+            "the nonconforming model is solved by its own impulses: leave solver and solver_options out; "
+            "ic.models.Nonconforming(tolerance=..., max_solves=...) says how far"
+        )
+    if self_collision:
+        raise ValueError("the nonconforming model knows obstacles, but no self-collision; use another model for layers")
+    if contact != "coulomb":
+        raise ValueError(f"contact = {contact!r}: the nonconforming model has a contact of its own; leave it out")
 
 
 def _timestep(value: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ class State:
     touch: the contacts that carried force, and what is known of them.
     pinched: (n, 3) m, where in the frame of its gripper a node was pinched; NaN for nodes that no gripper holds.
     poses: (g, 4, 3), rotation and centre (m) of every gripper.
+    particles, particle_velocities: (m, 3) m, m/s, of the nonconforming model; none in the others.
     time: s.
     """
 
@@ -46,6 +47,8 @@ class State:
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
+    particles: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
+    particle_velocities: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
 
     def copy(self) -> State:
         """An independent copy."""

@@ -168,7 +168,7 @@ def _four_dots(
 
 
 @kernel
-def reduce(f: Fronts, x: FloatArray) -> None:
+def forward_substitute(f: Fronts, x: FloatArray) -> None:
     """Reduce a further right-hand side by a matrix that is factored; `back_substitute` completes its solution."""
     for front in range(len(f.size)):
         _forward(f, front, x)

@@ -23,7 +23,7 @@ import numpy as np
 
 from isocloth.compiled import inlined, kernel
 from isocloth.problem import StepProblem
-from isocloth.solver.cholesky import back_substitute, factorise, reduce
+from isocloth.solver.cholesky import back_substitute, factorise, forward_substitute
 from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, follow, respond
 from isocloth.solver.fronts import Fronts, Lookup
 from isocloth.solver.newton import Cloth, Workspace, _right_hand_side
@@ -187,7 +187,7 @@ def _correct(
     first = before = 0.0
     for turn in range(most + 1):
         z[:] = r
-        reduce(f, z)
+        forward_substitute(f, z)
         back_substitute(f, z)
         size = _dot(r, z)
         first = size if turn == 0 else first

@@ -4,17 +4,23 @@ A row touches a few nodes; T_k acts on each coordinate alike. Its jacobian is J_
 C_k = J_k y / 2 - C0_k. Squared edges, nodal E, F, G and the shear energy all are rows; a weight w_k makes it an energy
 w_k C_k^2 / 2. For Newton's method each row also carries two positive semidefinite matrices, `plus` and `minus`: the
 geometric stiffness |lambda| S of a multiplier of either sign, with lambda T <= |lambda| S.
+
+A row with `root` measures a length and not its square: C_k = 2 (sqrt(y^T T_k y) - 1), with y^T T_k y = 1 at rest. To
+first order that is the same, so weights, T and S are too; further away it is a spring after Hooke.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.typing import BoolArray, FloatArray, IntArray
+
+#: square of the shortest length, of that at rest, at which a row with `root` still has a direction
+SHORTEST = 1e-12
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class Rows:
     weight: FloatArray  # (r,) w, joule
     enforced: BoolArray  # (r,) counted in the isometry error (an isometry), or only an energy
     kept: BoolArray  # (r,) the multiplier stays an unknown of Newton's linear system
+    root: BoolArray  # (r,) the row measures a length, not its square
 
     def __len__(self) -> int:
         return len(self.rest)
@@ -43,7 +50,7 @@ class Rows:
     @property
     def arrays(self) -> RowArrays:
         """What the compiled kernels need."""
-        return RowArrays(self.ptr, self.nodes, self.square, self.T, self.rest)
+        return RowArrays(self.ptr, self.nodes, self.square, self.T, self.rest, self.root)
 
     def values(self, positions: FloatArray) -> FloatArray:
         """C (r,) at node positions (n, 3)."""
@@ -68,6 +75,7 @@ class RowArrays(NamedTuple):
     square: IntArray
     T: FloatArray
     rest: FloatArray
+    root: BoolArray
 
 
 def pack(row: IntArray, i: IntArray, j: IntArray, value: FloatArray, vertices: FloatArray, count: int) -> Rows:
@@ -93,10 +101,15 @@ def pack(row: IntArray, i: IntArray, j: IntArray, value: FloatArray, vertices: F
             part[slots] = (scaled @ vectors.transpose(0, 2, 1)).reshape(-1, m * m)
     rows = Rows(
         ptr, (keys % n).astype(np.int64), square, entries, plus, minus, np.zeros(count), np.ones(count),
-        np.ones(count, dtype=bool), np.zeros(count, dtype=bool),
+        np.ones(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count, dtype=bool),
     )  # fmt: skip
     rows.rest[:] = rows.values(vertices)
     return rows
+
+
+def lengths(rows: Rows) -> Rows:
+    """The same rows, each 1 at rest, as lengths in place of their squares."""
+    return replace(rows, rest=np.full(len(rows), 2.0), root=np.ones(len(rows), dtype=bool))
 
 
 def stack(*parts: Rows) -> Rows:
@@ -139,6 +152,13 @@ def evaluate(rows: RowArrays, y: FloatArray, values: FloatArray, jacobian: Float
             at += m
             total += gx * near[a, 0] + gy * near[a, 1] + gz * near[a, 2]
             gradient[a, 0], gradient[a, 1], gradient[a, 2] = 2.0 * gx, 2.0 * gy, 2.0 * gz
+        if rows.root[k]:
+            length = np.sqrt(max(total, SHORTEST))
+            for a in range(m):
+                gradient[a, 0], gradient[a, 1], gradient[a, 2] = (
+                    gradient[a, 0] / length, gradient[a, 1] / length, gradient[a, 2] / length,
+                )  # fmt: skip
+            total = 2.0 * length
         values[k] = total - rows.rest[k]
 
 
@@ -162,4 +182,5 @@ def select(rows: Rows, chosen: BoolArray) -> Rows:
     return Rows(
         offsets[0], rows.nodes[slots], offsets[1], rows.T[entries], rows.plus[entries], rows.minus[entries],
         rows.rest[chosen], rows.weight[chosen], rows.enforced[chosen], rows.kept[chosen],
+        rows.root[chosen],
     )  # fmt: skip

@@ -1,0 +1,36 @@
+"""The nonconforming model: triangles of fixed shape, joined at the midpoints of their edges, moved by impulses (Bender,
+Diziol and Bayer, Simulating inextensible cloth using locking-free triangle meshes, 2011)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from isocloth.fabric import Fabric
+from isocloth.meshes import Mesh
+from isocloth.models.model import Model
+from isocloth.terms.isometry import edges
+from isocloth.terms.rows import Rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Nonconforming(Model):
+    """Particles at the midpoints of the edges of a triangle mesh keep their distances; the nodes follow them.
+
+    tolerance: m, by which a distance may be off at the end of a step.
+    max_solves: repetitions before a step is cut in two.
+    """
+
+    name: ClassVar[str] = "nonconforming"
+    solver: ClassVar[str] = "impulses"
+    units: ClassVar[dict[str, str]] = {"tolerance": "m", "max_solves": ""}
+    tolerance: float = 1e-6
+    max_solves: int = 10
+
+    def rows(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Rows:
+        """Squared edges of the nodes' mesh: only to be looked at, nothing enforces them."""
+        self.refuse_discretisation(discretisation)
+        rows = edges(mesh, mesh.edges)
+        return replace(rows, weight=np.zeros(len(rows)), enforced=np.zeros(len(rows), dtype=bool))
