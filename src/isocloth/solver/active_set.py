@@ -168,11 +168,11 @@ def solve_contact(
         gaps(rows, x, s.first)
         give_way(s, s.first)
         conflicts = 0
-        converged = settled
+        converged = exact = settled
         largest = 0.0
         for k in range(m):
             largest = max(largest, gamma[k])
-        observe(s, h)
+        limit = max(tolerance, 4.0 * observe(s, h))  # no gap can be met more closely than its terms are rounded
         for k in range(m):
             s.offset[k] += s.first[k] - h[k]  # where another pass is needed, it sees the gaps as they are
             conflicts += conflict[k] > 0.0
@@ -180,9 +180,10 @@ def solve_contact(
                 continue
             barred[k] = 0
             # in such a way that what is not a number fails
-            met = s.first[k] >= -tolerance and (s.first[k] <= tolerance or not s.inside[k])
-            converged = converged and met and gamma[k] >= -1e-9 * largest
-        if converged or not settled:
+            pushes = gamma[k] >= -1e-9 * largest
+            converged = converged and pushes and s.first[k] >= -limit and (s.first[k] <= limit or not s.inside[k])
+            exact = exact and pushes and s.first[k] >= -tolerance and (s.first[k] <= tolerance or not s.inside[k])
+        if exact or not settled:
             break
     for k in range(m):
         gamma[k] = max(0.0, gamma[k])
