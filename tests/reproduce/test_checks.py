@@ -24,11 +24,7 @@ def missed(result: Result) -> list[str]:
 
 
 #: targets that small versions miss, by check; a test fails when one is reached, to be taken off here
-KNOWN_MISSES = {
-    "turning_sphere": {"mu 0.5: turned with the sphere, degrees"},
-    "shorts": {"shorts: share of steps in which a library helped"},
-    "pushes": {"crumpled: share of steps in which a library helped"},
-}
+KNOWN_MISSES: dict[str, set[str]] = {}
 
 
 @pytest.mark.parametrize("name", reproduce.CHECKS)

@@ -5,7 +5,6 @@ import pytest
 
 import isocloth as ic
 from isocloth.solver import contact_newton
-from isocloth.solver.fallback import unsolved
 
 
 def fallen(steps, *, bending=0.0, friction=0.5):
@@ -34,16 +33,14 @@ def test_that_the_cloth_of_every_linearisation_is_balanced_with_the_forces_it_is
             np.subtract.at(balance, contacts.nodes.ravel(),
                            (contacts.weights[:, :, None] * law.force[:, None, :]).reshape(-1, 3))  # fmt: skip
             free = ~step.held
-            seen.append((np.abs(balance[free]).max() / np.abs(g).max(), unsolved(contacts, law, d)))
+            seen.append(np.abs(balance[free]).max() / np.abs(g).max())
         return spent
 
     monkeypatch.setattr(contact_newton, "descend_from", watched)
     for _ in range(45):
         assert sim.step().converged
     assert len(seen) > 45
-    assert max(wrong for wrong, _ in seen) < 1e-8
-    # and most often the forces are those of the law there, too
-    assert np.median([off for _, off in seen]) < 1e-3
+    assert max(seen) < 1e-8
 
 
 def test_that_a_sheet_which_slides_steadily_needs_one_factorisation_and_obeys_the_law():

@@ -125,12 +125,12 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     for mu in FRICTIONS[:1] if quick else FRICTIONS:
         name = f"half laid, mu {mu:g}"
         say(name)
-        recording = laid(mu, (5, 7) if quick else (7, 9))
+        recording = laid(mu, (7, 9))
         end = float(recording.times[-1])
         found = calibrate(
             recording, {"friction": (0.12, 0.52) if quick else (0.05, 1.0)}, "sweep" if quick else "multistart",
             workers=workers, search=SearchOptions(points=5, rounds=1) if quick else SearchOptions(), fabric=LAID,
-            obstacles=[table(mu)], train=(0.0, end), test=(0.0, end), shape=(5, 7) if quick else None,
+            obstacles=[table(mu)], train=(0.0, end), test=(0.0, end), shape=None,
         )  # fmt: skip
         _tell(result, name, found, {"friction": mu}, 10.0)
         if out is not None:
