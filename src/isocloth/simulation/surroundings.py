@@ -24,7 +24,7 @@ from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
 from isocloth.simulation.gripper import Gripper
 from isocloth.simulation.jaws import Jaws
 from isocloth.simulation.touching import middles, of_pairs, of_points
-from isocloth.solver.contact_newton import each_once
+from isocloth.solver.contact_newton import pairs_of
 from isocloth.solver.coulomb import ContactSet
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -166,7 +166,7 @@ class Encounter:
     def couplings(self, y: FloatArray) -> IntArray:
         """Pairs of nodes (p, 2) that contacts may couple soon."""
         nodes = [self._pairwise(y, 0.15 * self.around.spacing)] if self.around.has_pairs else []
-        return _pairs_of(_join(nodes)) if nodes else np.empty((0, 2), dtype=np.int64)
+        return pairs_of(_join(nodes)) if nodes else np.empty((0, 2), dtype=np.int64)
 
     def crossings(self, y: FloatArray) -> int:
         """Pairs that pass through each other on the straight way to y."""
@@ -262,14 +262,6 @@ def _centre_weights(rest: Mesh) -> tuple[IntArray, FloatArray]:
     corners, share = np.zeros((len(faces), 4), dtype=np.int64), np.zeros((len(faces), 4))
     corners[:, :3], share[:, :3] = faces, 1.0 / 3.0
     return corners, share
-
-
-def _pairs_of(c: ContactSet) -> IntArray:
-    """Pairs of different nodes (p, 2) of each contact, smaller first, each once."""
-    a, b = np.triu_indices(4, 1)
-    first, second = c.nodes[:, a].ravel(), c.nodes[:, b].ravel()
-    used = ((c.weights[:, a] != 0.0) & (c.weights[:, b] != 0.0)).ravel()
-    return each_once(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[used])
 
 
 NOTHING = ContactSet(

@@ -179,7 +179,8 @@ class ContactNewton:
             thoroughness = THOROUGHNESS[min(linearisations, len(THOROUGHNESS) - 1)]
             spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
             if spent < 0:
-                self.couple(self._with_old(encounter.couplings(y)), y.copy())
+                near = np.concatenate([encounter.couplings(y), pairs_of(contacts)])
+                self.couple(self._with_old(each_once(near)), y.copy())
                 self._arrays = self._unboxed()
                 spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
                 if spent < 0:
@@ -230,6 +231,14 @@ def each_once(pairs: IntArray) -> IntArray:
     """Pairs of nodes (p, 2), each once and in order."""
     together = np.unique((pairs[:, 0] << 32) | pairs[:, 1])  # as one number: sorting rows takes ten times as long
     return np.stack([together >> 32, together & 0xFFFFFFFF], axis=1)
+
+
+def pairs_of(c: ContactSet) -> IntArray:
+    """Pairs of different nodes (p, 2) of each contact, smaller first, each once."""
+    a, b = np.triu_indices(4, 1)
+    first, second = c.nodes[:, a].ravel(), c.nodes[:, b].ravel()
+    used = ((c.weights[:, a] != 0.0) & (c.weights[:, b] != 0.0)).ravel()
+    return each_once(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[used])
 
 
 @kernel
