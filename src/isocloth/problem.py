@@ -23,7 +23,7 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Isometric, Model
 from isocloth.terms.aerodynamics import weight
-from isocloth.terms.bending import MODELS, bending
+from isocloth.terms.bending import MODELS, bending, near_bending
 from isocloth.terms.damping import damping_coefficients
 from isocloth.terms.mass import lumped_areas
 from isocloth.terms.rows import Rows
@@ -55,6 +55,11 @@ class Problem:
         """K for kernels."""
         k = self.stiffness
         return Sparse(k.indptr.astype(np.int64), k.indices.astype(np.int64), k.data.astype(np.float64))
+
+    @cached_property
+    def near_bending(self) -> tuple[sp.csr_matrix, float]:
+        """What of K couples nodes of common elements, and how much was moved for that; see `terms.bending`."""
+        return near_bending(self.mesh, self.stiffness)
 
     @property
     def n(self) -> int:

@@ -13,7 +13,7 @@ from isocloth.bench import contact_race, contact_scenes, main
 from isocloth.bench.contact_peer import CONSTRAINTS, IPC, MuJoCo
 from isocloth.bench.contact_phases import PHASES, TIMED, Stopwatch, contact_phases
 from isocloth.bench.contact_tables import contact_phases_text, folding_text, sliding_text
-from isocloth.bench.swing import record
+from isocloth.bench.swing import Isocloth, record
 from isocloth.reproduce.intersections import Judge
 
 NODES = 8
@@ -32,7 +32,7 @@ def profiled() -> tuple[ic.Simulation, list]:
 
 @pytest.fixture(scope="module")
 def plain() -> contact_scenes.Isocloth:
-    own = contact_scenes.Isocloth(contact_scenes.fold(NODES))
+    own = Isocloth(lambda: contact_scenes.simulation(contact_scenes.fold(NODES)))
     record(own, round(contact_scenes.FOLD_SECONDS / own.sim.timestep))
     return own
 

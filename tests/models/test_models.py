@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from continued import assert_continues_with_the_same_bits
 
 import isocloth as ic
 from isocloth.solver import Newton, Projection
@@ -137,14 +138,7 @@ def test_a_run_of_every_model_can_be_saved_and_continued_with_the_same_bits(name
         sim.grasp(mesh.corners[:2])
         return sim
 
-    first, second = begin(), begin()
-    for _ in range(5):
-        first.step()
-    second.state = first.state.copy()
-    for sim in (first, second):
-        for _ in range(5):
-            sim.step()
-    np.testing.assert_array_equal(first.positions, second.positions)
+    assert_continues_with_the_same_bits(begin, 5)
     trajectory = begin().run(0.02)
     assert trajectory.metadata["model"]["name"] == name
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from continued import assert_continues_with_the_same_bits
 from scipy.special import j0
 
 import isocloth as ic
@@ -139,14 +140,7 @@ def test_a_saved_state_continues_with_the_same_bits(tmp_path):
         sim.grasp(MESH.corners[:2])
         return sim
 
-    first, second = begin(), begin()
-    for _ in range(10):
-        first.step()
-    second.state = first.state.copy()
-    for sim in (first, second):
-        for _ in range(10):
-            sim.step()
-    np.testing.assert_array_equal(first.positions, second.positions)
+    first = assert_continues_with_the_same_bits(begin, 10)
     trajectory = begin().run(0.02)
     assert trajectory.metadata["model"]["name"] == "nonconforming"
     assert trajectory.metadata["solver"] == "impulses"

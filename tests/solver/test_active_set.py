@@ -9,9 +9,9 @@ import isocloth as ic
 from isocloth.problem import Past, Scheme, build, step_problem
 from isocloth.solver.active_set import RULES, ActiveSetOptions, solve_active_set, solve_contact
 from isocloth.solver.analysis import Analysis
-from isocloth.solver.cholesky import back_substitute, factorise
+from isocloth.solver.cholesky import back_substitute, factorise, solve
 from isocloth.solver.contact_qp import ContactQP
-from isocloth.solver.contact_space import ContactRows, solve
+from isocloth.solver.contact_space import ContactRows
 from isocloth.solver.lanes import LANES, solve_eight, wanted_fronts
 from isocloth.solver.library_qp import solve_clarabel
 from isocloth.solver.system import NewtonSystem, assemble

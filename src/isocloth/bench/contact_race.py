@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
 from isocloth import measure
 from isocloth.bench.contact_peer import FOLDING, SLIDING, MuJoCo, Setting
-from isocloth.bench.contact_scenes import Isocloth, Stage, fold, slope
-from isocloth.bench.swing import TIMESTEP, Recording, record
+from isocloth.bench.contact_scenes import Stage, fold, simulation, slope
+from isocloth.bench.swing import TIMESTEP, Isocloth, Recording, record
 from isocloth.reproduce.intersections import Judge
 
 OWN, OWN_WITHOUT = "isocloth", "isocloth without friction"
@@ -66,7 +67,7 @@ def race_folding(
     found = []
     for name, friction in ((OWN, True), (OWN_WITHOUT, False)):
         say(f"{nodes}x{nodes}: folding, {name}")
-        own = Isocloth(fold(nodes, friction))
+        own = Isocloth(partial(simulation, fold(nodes, friction)))
         recording = record(own, steps)
         unconverged = sum(not r.converged for r in own.reports)
         trouble = f"{unconverged} steps unconverged" if unconverged else ""
@@ -87,7 +88,7 @@ def race_sliding(
     stage = slope(nodes)
     seconds = stage.seconds if seconds is None else seconds
     say("slope, isocloth")
-    found = [_slid(nodes, OWN, True, record(Isocloth(stage), round(seconds / TIMESTEP)), "")]
+    found = [_slid(nodes, OWN, True, record(Isocloth(lambda: simulation(stage)), round(seconds / TIMESTEP)), "")]
     for setting in settings if with_peer else ():
         say(f"slope, rival, {setting.name}")
         rival = MuJoCo(stage, setting)

@@ -7,7 +7,6 @@ Layers keep the fabric's thickness apart in all scenes.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -18,7 +17,7 @@ from isocloth.meshes import Mesh, rectangle
 from isocloth.obstacles import Plane, Sphere
 from isocloth.reproduce import tilted_plane
 from isocloth.reproduce.napkin import DOWN, FABRIC, FLOOR, FOLD, PAUSE, SIZE, over
-from isocloth.simulation import Report, Simulation
+from isocloth.simulation import Simulation
 from isocloth.typing import FloatArray, IntArray
 
 FOLD_NAME, DRAPE_NAME = "napkin folded in half", "napkin draped over a ball"
@@ -99,21 +98,3 @@ def drape(nodes: int) -> Simulation:
     top = np.array([0.5 * SIZE, 0.5 * SIZE, -0.5 * FABRIC.thickness])
     ball = Sphere(top - np.array([0.0, 0.0, BALL]), BALL, friction=BALL_FRICTION)
     return Simulation(flat, FABRIC, obstacles=[ball], self_collision=True)
-
-
-class Isocloth:
-    """isocloth as a simulator of a stage."""
-
-    def __init__(self, stage: Stage) -> None:
-        begin = time.perf_counter()
-        self.sim = simulation(stage)
-        self.setup_seconds = time.perf_counter() - begin
-        self.reports: list[Report] = []
-
-    def step(self) -> None:
-        """One step; its report is kept."""
-        self.reports.append(self.sim.step())
-
-    def positions(self) -> FloatArray:
-        """Positions now."""
-        return self.sim.positions

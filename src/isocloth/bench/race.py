@@ -9,7 +9,7 @@ import numpy as np
 
 from isocloth import measure
 from isocloth.bench.peer import MuJoCo
-from isocloth.bench.swing import TIMESTEP, Isocloth, Recording, record, sheet, tip
+from isocloth.bench.swing import TIMESTEP, Isocloth, Recording, record, sheet, simulation, tip
 from isocloth.typing import FloatArray
 
 #: how many times faster than the rival isocloth has to be, by nodes per side
@@ -68,7 +68,7 @@ def race(nodes: int, seconds: float, repeat: int, *, with_peer: bool, say: Calla
     cloth, rival = None, None
     for k in range(repeat):
         say(f"{nodes}x{nodes}: {steps * TIMESTEP:g} s, isocloth, {k + 1} of {repeat}")
-        cloth = Isocloth(nodes)
+        cloth = Isocloth(lambda: simulation(nodes))
         _run(own, cloth, steps)
         if with_peer:
             say(f"{nodes}x{nodes}: {steps * TIMESTEP:g} s, rival, {k + 1} of {repeat}")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import gc
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -77,11 +78,11 @@ class Simulator(Protocol):
 
 
 class Isocloth:
-    """isocloth as a simulator of the swing."""
+    """isocloth as a simulator, of the swing or of a scene with contact; its set-up is timed."""
 
-    def __init__(self, nodes: int, **options: Any) -> None:
+    def __init__(self, build: Callable[[], Simulation]) -> None:
         begin = time.perf_counter()
-        self.sim = simulation(nodes, **options)
+        self.sim = build()
         self.setup_seconds = time.perf_counter() - begin
         self.reports: list[Report] = []
 

@@ -168,13 +168,6 @@ def _four_dots(
 
 
 @kernel
-def forward_substitute(f: Fronts, x: FloatArray) -> None:
-    """Reduce a further right-hand side by a matrix that is factored; `back_substitute` completes its solution."""
-    for front in range(len(f.size)):
-        _forward(f, front, x)
-
-
-@kernel
 def back_substitute(f: Fronts, x: FloatArray) -> None:
     """Complete the solution of a right-hand side that was reduced."""
     u, w = f.panel, f.work
@@ -199,3 +192,20 @@ def back_substitute(f: Fronts, x: FloatArray) -> None:
             w[k], w[k + 1], w[k + 2], w[k + 3] = x0, x1, x2, x3
         for i in range(f.pivots[front]):
             x[index[i]] = w[i]
+
+
+@kernel
+def solve(f: Fronts, x: FloatArray) -> None:
+    """Overwrite a further right-hand side x (scalars,) with A^-1 x; the matrix is factored."""
+    for front in range(len(f.size)):
+        _forward(f, front, x)
+    back_substitute(f, x)
+
+
+@inlined
+def dot(a: FloatArray, b: FloatArray) -> float:
+    """a . b, in any order of the sum."""
+    total = 0.0
+    for j in range(len(b)):
+        total += a[j] * b[j]
+    return total

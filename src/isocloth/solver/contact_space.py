@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.compiled import inlined, kernel
-from isocloth.solver.cholesky import _forward, back_substitute
+from isocloth.compiled import kernel
+from isocloth.solver.cholesky import dot, solve
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.lanes import LANES, solve_eight, strip, wanted_fronts
 from isocloth.typing import BoolArray, FloatArray, IntArray
@@ -79,14 +79,6 @@ def enter_space(f: Fronts, rows: ContactRows, x: FloatArray, gamma: FloatArray, 
 
 
 # ------------------------------------------------------------------------------------------------- solves with A
-
-
-@kernel
-def solve(f: Fronts, x: FloatArray) -> None:
-    """Overwrite a further right-hand side x (scalars,) with A^-1 x; the factor is that of `cholesky.factorise`."""
-    for front in range(len(f.size)):
-        _forward(f, front, x)
-    back_substitute(f, x)
 
 
 @kernel
@@ -292,7 +284,7 @@ def project(s: ContactSpace, k: int, r: FloatArray) -> float:
     for i in range(size):
         r[i] = column[s.order[i]]
     _reduce(s, r)
-    pivot: float = column[k] + s.compliance[k] - _dot(r[:size], r[:size])
+    pivot: float = column[k] + s.compliance[k] - dot(r[:size], r[:size])
     return pivot
 
 
@@ -327,14 +319,6 @@ def is_combination(s: ContactSpace, k: int, alpha: FloatArray) -> bool:
     return rest <= _COMBINED * largest
 
 
-@inlined
-def _dot(a: FloatArray, b: FloatArray) -> float:
-    total = 0.0
-    for j in range(len(b)):
-        total += a[j] * b[j]
-    return total
-
-
 @kernel
 def _reduce(s: ContactSpace, y: FloatArray) -> None:
     """y <- U^-T y over the working set."""
@@ -353,7 +337,7 @@ def substitute(s: ContactSpace, y: FloatArray) -> None:
     u, edge, size = s.factor, s.edge, s.counts[SIZE]
     for i in range(size - 1, -1, -1):
         row = u[i * edge : i * edge + size]
-        y[i] = (y[i] - _dot(row[i + 1 :], y[i + 1 : size])) / row[i]
+        y[i] = (y[i] - dot(row[i + 1 :], y[i + 1 : size])) / row[i]
 
 
 # --------------------------------------------------------------------------------- what the working set stands for

@@ -10,9 +10,10 @@ before, and in between they are linear; so
 
 with F the law. The first round takes the full step, because its g does not come from contacts.
 
-A pair of substitutions takes a thirtieth of a factorisation. So if only a few contacts change, the factor is kept and
-the difference in their stiffness corrected by conjugate gradients; and at the end the thresholds of friction follow the
-pressure in the same way, which spares the linearisations that would otherwise have to bring them together.
+A pair of substitutions takes a small part of the time of a factorisation. So if only a few contacts change, the factor
+is kept and the difference in their stiffness corrected by conjugate gradients; and at the end the thresholds of the
+friction follow the pressure in the same way, which spares the linearisations that would otherwise have to bring them
+together.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import numpy as np
 
 from isocloth.compiled import inlined, kernel
 from isocloth.problem import StepProblem
-from isocloth.solver.cholesky import back_substitute, factorise, forward_substitute
+from isocloth.solver.cholesky import back_substitute, dot, factorise, solve
 from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, follow, respond
 from isocloth.solver.fronts import Fronts, Lookup
 from isocloth.solver.newton import Cloth, Workspace, _right_hand_side
@@ -187,9 +188,8 @@ def _correct(
     first = before = 0.0
     for turn in range(most + 1):
         z[:] = r
-        forward_substitute(f, z)
-        back_substitute(f, z)
-        size = _dot(r, z)
+        solve(f, z)
+        size = dot(r, z)
         first = size if turn == 0 else first
         if turn == most or anew == 0 or not size > enough**2 * first:
             break
@@ -198,7 +198,7 @@ def _correct(
         for i in range(len(p)):
             p[i] = z[i] + ratio * p[i]
             q[i] = r[i] + ratio * q[i]
-        curvature = _dot(p, q)
+        curvature = dot(p, q)
         for b in range(anew):
             _relative(c, m.anew[b], p, m.moved)
             curvature += _differ(m, m.anew[b])
@@ -237,14 +237,6 @@ def _differ(m: Model, k: int) -> float:
     for d in range(3):
         for e in range(3):
             total += m.moved[k, d] * (m.matrix[k, d, e] - m.factored[k, d, e]) * m.moved[k, e]
-    return total
-
-
-@inlined
-def _dot(a: FloatArray, b: FloatArray) -> float:
-    total = 0.0
-    for i in range(len(a)):
-        total += a[i] * b[i]
     return total
 
 

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from isocloth.compiled import kernel
 from isocloth.fabric import Fabric
-from isocloth.solver.cholesky import back_substitute, factorise, forward_substitute
+from isocloth.solver.cholesky import factorise, solve
 from isocloth.solver.fronts import Fronts, SparseCholesky
 from isocloth.terms.aerodynamics import weight
 from isocloth.terms.midpoints import Midpoints
@@ -260,8 +260,7 @@ def _keep_distances(
         before = error
         for k in range(rows):
             p[k] /= h
-        forward_substitute(f, p)
-        back_substitute(f, p)
+        solve(f, p)
         for k in range(rows):
             impulses[k] -= p[k]
             for a in range(s.ptr[k], s.ptr[k + 1]):
@@ -284,8 +283,7 @@ def _keep_still(s: Links, f: Fronts, speed: FloatArray, v: FloatArray, impulses:
                 p[k] += s.gradient[a, d] * v[s.particles[a], d]
         if k >= count:
             p[k] -= speed[k - count]
-    forward_substitute(f, p)
-    back_substitute(f, p)
+    solve(f, p)
     for k in range(rows):
         impulses[k] -= p[k]
         for a in range(s.ptr[k], s.ptr[k + 1]):

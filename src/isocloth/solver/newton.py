@@ -24,7 +24,6 @@ from isocloth.solver.fronts import Fronts
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.system import Assembly, NewtonSystem, assemble
 from isocloth.solver.unboxed import Unboxed, unboxed
-from isocloth.terms.bending import near_bending
 from isocloth.terms.rows import RowArrays, add_forces, evaluate
 from isocloth.typing import BoolArray, FloatArray
 
@@ -41,7 +40,7 @@ class NewtonOptions:
     friction: largest distance of a contact force from Coulomb's law accepted, relative to the largest force;
         0.01 after some iterations.
     soft_bending: bending enters the matrix within elements only, if what couples nodes further apart is at most this
-        part of the inertia; the residual has all of it. The factorisation then takes a third of the time. 0: never.
+        part of the inertia; the residual has all of it. The factorisation then takes half of the time. 0: never.
     """
 
     strain_gap: float = 6e-4
@@ -55,6 +54,8 @@ class NewtonOptions:
     def __post_init__(self) -> None:
         if not (self.strain_gap > 0 and self.force >= 0 and self.force_floor > 0 and self.max_iterations >= 2):
             raise ValueError(f"{self}: expected positive tolerances and at least 2 iterations")
+        if not self.soft_bending >= 0:
+            raise ValueError(f"soft_bending = {self.soft_bending!r}: expected a part of the inertia, zero or positive")
 
 
 ONE_STEP = NewtonOptions(strain_gap=np.inf, force_floor=np.inf)
@@ -99,7 +100,7 @@ class Newton:
         """timestep: the longest that will come, s, which decides whether bending is soft."""
         self.options = options or NewtonOptions()
         self.soft = self.softly_bent(problem, timestep)
-        self.system = NewtonSystem(problem, near_bending(problem.mesh, problem.stiffness)[0] if self.soft else None)
+        self.system = NewtonSystem(problem, problem.near_bending[0] if self.soft else None)
         rows, n, r = problem.rows, problem.n, len(problem.rows)
         self._cloth = Cloth(
             rows.arrays, self.system.assembly, problem.bending, problem.area, problem.fabric.density, rows.enforced
@@ -117,7 +118,7 @@ class Newton:
         if problem.stiffness.nnz == 0 or not np.isfinite(timestep):
             return False
         fabric = problem.fabric
-        _, further = near_bending(problem.mesh, problem.stiffness)
+        _, further = problem.near_bending
         stiffness = fabric.bending + fabric.bending_damping / timestep
         return further * stiffness <= self.options.soft_bending * fabric.density / timestep**2
 
