@@ -6,7 +6,10 @@ side where the pair began (section 3.2 of the collision paper, with the moment f
 is near at y is linearised there.
 
 Nodes near a side or a corner of a face meet all the faces around it in the same point, and so do edges that end
-there. Of contacts that agree in their closest points, one is kept.
+there. Of contacts that agree in their closest points, one is kept. If the faces around the side or the corner do not
+all agree, one of them comes closer in another point, and none is kept: only where the distance is least, among the
+points around, does one part of a surface stand for it. In two layers that lie on each other this leaves half of the
+contacts.
 """
 
 from __future__ import annotations
@@ -142,12 +145,30 @@ def _place(kind: int, i: int, j: int, k: int, l: int, w: Weights, vertices: int)
 
 
 @kernel
+def _agreeing(surface: Surface, kind: int, b: int, i: int, w: Weights) -> tuple[int, int]:
+    """How many faces around the side or the corner of face b in which node i is closest have to agree, at least 1, and
+    which of two nodes that are closest looks on; 0 if the pair needs no others to agree."""
+    if kind != NODE_FACE:
+        return 0, 0
+    face = surface.faces[b]
+    on_0, on_1, on_2 = abs(w[1]) > END, abs(w[2]) > END, abs(w[3]) > END
+    inner = int(on_0) + int(on_1) + int(on_2)
+    if inner == 3:
+        return 0, 0
+    if inner == 2:
+        return surface.beside[b, 0 if not on_0 else 1 if not on_1 else 2], 0
+    corner = face[0] if on_0 else face[1] if on_1 else face[2]
+    return surface.around[corner], int(i > corner)
+
+
+@kernel
 def _distinct(numbers: FloatArray, labels: IntArray, count: int) -> Contacts:
-    """The contacts of the first `count` rows; of those in the same place the most violated."""
+    """The contacts of the first `count` rows; of those in the same place the most violated, if they are agreed on."""
     size = 1
     while size < 2 * count + 2:
         size *= 2
     table = np.zeros(size, dtype=np.int64)  # 1 + number of a contact
+    agree = np.zeros((size, 4), dtype=np.int64)  # faces that have to agree, and that do, as seen from each of two nodes
     kept = count
     for c in range(count):
         place = labels[c, 7]
@@ -158,6 +179,10 @@ def _distinct(numbers: FloatArray, labels: IntArray, count: int) -> Contacts:
             slot = (slot + 1) & (size - 1)
         other = table[slot] - 1
         worst = c
+        if labels[c, 8] > 0:
+            side = 2 * labels[c, 9]
+            agree[slot, side] = labels[c, 8]
+            agree[slot, side + 1] += 1
         if other >= 0:
             # the moment of an approach is known to a hundredth only: within that the key decides, which stays the same
             noise = 1e-2 * max(numbers[c, 8], numbers[other, 8])
@@ -167,6 +192,11 @@ def _distinct(numbers: FloatArray, labels: IntArray, count: int) -> Contacts:
             labels[c + other - worst, 5] = -1
             kept -= 1
         table[slot] = worst + 1
+    for slot in range(size):
+        asked, first, second = agree[slot, 0] + agree[slot, 2], agree[slot, 0], agree[slot, 2]
+        if asked > 0 and not (0 < first <= agree[slot, 1] or 0 < second <= agree[slot, 3]):
+            labels[table[slot] - 1, 5] = -1
+            kept -= 1
     nodes, weights = np.empty((kept, 4), dtype=np.int64), np.empty((kept, 4))
     normal, gap = np.empty((kept, 3)), np.empty(kept)
     key, body = np.empty(kept, dtype=np.int64), np.empty(kept, dtype=np.int64)
@@ -187,11 +217,11 @@ def _distinct(numbers: FloatArray, labels: IntArray, count: int) -> Contacts:
 def _larger(numbers: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray]:
     """Copies with room for twice as many rows."""
     count = len(numbers)
-    more, more_labels = np.empty((2 * count, 9)), np.empty((2 * count, 8), dtype=np.int64)
+    more, more_labels = np.empty((2 * count, 9)), np.empty((2 * count, 10), dtype=np.int64)
     for c in range(count):
         for q in range(9):
             more[c, q] = numbers[c, q]
-        for q in range(8):
+        for q in range(10):
             more_labels[c, q] = labels[c, q]
     return more, more_labels
 
@@ -212,8 +242,8 @@ def contacts(
     vertices = len(surface.body)
     moved = _moved(surface.body, x0, y)
     close = max(CLOSE * omega, TOUCH)
-    # rows of what is found: weights, normal, gap, separation; and vertices, key, body, crossed, place
-    numbers, labels = np.empty((1024, 9)), np.empty((1024, 8), dtype=np.int64)
+    # rows of what is found: weights, normal, gap, separation; and vertices, key, body, crossed, place, who has to agree
+    numbers, labels = np.empty((1024, 9)), np.empty((1024, 10), dtype=np.int64)
     count = 0
     for row in range(len(node_face) + len(edge_edge)):
         if row < len(node_face):
@@ -267,6 +297,7 @@ def contacts(
         labels[count, 4], labels[count, 5], labels[count, 6] = pair_key(kind, a, b), body, int(crossed)
         place = _place(kind, i, j, k, l, w, vertices)
         labels[count, 7] = 2 * place + int(crossed) if place >= 0 else -1
+        labels[count, 8], labels[count, 9] = (0, 0) if crossed else _agreeing(surface, kind, b, i, w)
         count += 1
     return _distinct(numbers, labels, count)
 
