@@ -43,6 +43,8 @@ FORGIVEN = 0.01
 
 OPEN, STICK, SLIDE = 0, 1, 2
 
+Vector = tuple[float, float, float]
+
 
 class ContactSet(NamedTuple):
     """Contacts linearised at one iterate."""
@@ -94,7 +96,7 @@ def prepare(
         normal = r0 * n0 + r1 * n1 + r2 * n2
         if c.press[k] == 0.0:
             normal = max(0.0, normal)
-        limit = _bearable(c, k, normal)
+        limit = _bearable(c.friction[k], c.press[k], normal)
         if begin or c.press[k] > 0.0:
             law.trial[k, 0] = law.trial[k, 1] = np.nan
             law.threshold[k] = limit
@@ -114,7 +116,8 @@ def follow(c: ContactSet, law: Law, k: int, r: FloatArray) -> None:
 
     By the secant: where a contact wedges, more friction means less pressure, and taking mu r_N would go to and fro.
     """
-    limit = _bearable(c, k, r[k, 0] * c.normal[k, 0] + r[k, 1] * c.normal[k, 1] + r[k, 2] * c.normal[k, 2])
+    normal = r[k, 0] * c.normal[k, 0] + r[k, 1] * c.normal[k, 1] + r[k, 2] * c.normal[k, 2]
+    limit = _bearable(c.friction[k], c.press[k], normal)
     change = law.threshold[k] - law.trial[k, 0]
     slope = (limit - law.trial[k, 1]) / change if abs(change) > 1e-9 * limit else 0.0
     slope = min(max(slope, -4.0), 0.0) if np.isfinite(slope) else 0.0
@@ -148,64 +151,73 @@ def misfit(c: ContactSet, law: Law) -> tuple[float, float, float, float]:
         normal = r0 * n0 + r1 * n1 + r2 * n2
         size = np.sqrt(r0 * r0 + r1 * r1 + r2 * r2)
         depth, largest = max(depth, -c.gap[k]), max(largest, size)
+        start, grip = (r0, r1, r2), rho
         if c.press[k] > 0.0:
             depth = max(depth, c.gap[k])
+            start, grip = (law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2]), law.stiffness[k]
         elif normal - rho * c.gap[k] <= 0.0:
             error, excess = max(error, size), max(excess, size)
             continue
-        off = max(-normal if c.press[k] == 0.0 else 0.0,
-                  _off(c, law, k, 0.0, 0.0, 0.0, r0, r1, r2, _bearable(c, k, normal)))  # fmt: skip
+        slip, limit = (c.slip[k, 0], c.slip[k, 1], c.slip[k, 2]), _bearable(c.friction[k], c.press[k], normal)
+        off = _off((n0, n1, n2), (r0, r1, r2), start, grip, slip, limit)
+        if c.press[k] == 0.0:
+            off = max(off, -normal)
         error, excess = max(error, off), max(excess, off - FORGIVEN * rho * furthest)
     return depth, error, largest, excess
 
 
-@inlined
-def _bearable(c: ContactSet, k: int, normal: float) -> float:
-    """Largest force along the surface that contact k bears while its normal force is `normal`, N."""
-    if c.press[k] > 0.0:
-        return float(2.0 * c.friction[k] * c.press[k])
-    return float(c.friction[k] * max(normal, 0.0))
+# The next two are inlined into loops over contacts and take numbers only: handing on named tuples of arrays costs more,
+# in counted references, than the formulas do.
 
 
 @inlined
-def _off(
-    c: ContactSet, law: Law, k: int, u0: float, u1: float, u2: float, r0: float, r1: float, r2: float, limit: float
-) -> float:
-    """|r_T - P(r_T - rho s_T)| of contact k with force r after the further displacement u.
+def _bearable(friction: float, press: float, normal: float) -> float:
+    """Largest force along the surface that a contact bears while its normal force is `normal`, N."""
+    return 2.0 * friction * press if press > 0.0 else friction * max(normal, 0.0)
 
-    Between jaws it is the distance from their own law, |r_T - P(anchor - w s_T)|: few nodes may hold a whole cloth, and
-    against its weight rho s_T, with the inertia rho of a node, would leave a wrong slip unseen.
+
+@inlined
+def _off(n: Vector, r: Vector, start: Vector, rho: float, s: Vector, limit: float) -> float:
+    """|r_T - P(start_T - rho s_T)| of a contact with normal n, force r and slip s; start is r, and rho its scale.
+
+    Between jaws start is the anchor and rho the spring: the distance is that from their own law. Few nodes may hold a
+    whole cloth, and against its weight rho s_T, with the inertia rho of a node, would leave a wrong slip unseen.
     """
-    n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
-    rho, normal = law.scale[k], r0 * n0 + r1 * n1 + r2 * n2
-    s0, s1, s2 = c.slip[k, 0] + u0, c.slip[k, 1] + u1, c.slip[k, 2] + u2
-    along = s0 * n0 + s1 * n1 + s2 * n2
-    t0, t1, t2 = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
-    b0, b1, b2 = t0, t1, t2
-    if c.press[k] > 0.0:
-        b0, b1, b2, rho = law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2], law.stiffness[k]
-    q0, q1, q2 = b0 - rho * (s0 - along * n0), b1 - rho * (s1 - along * n1), b2 - rho * (s2 - along * n2)
+    normal = r[0] * n[0] + r[1] * n[1] + r[2] * n[2]
+    q0, q1, q2 = start[0] - rho * s[0], start[1] - rho * s[1], start[2] - rho * s[2]
+    along = q0 * n[0] + q1 * n[1] + q2 * n[2]
+    q0, q1, q2 = q0 - along * n[0], q1 - along * n[1], q2 - along * n[2]
     size = np.sqrt(q0 * q0 + q1 * q1 + q2 * q2)
     share = limit / size if size > limit else 1.0
+    t0, t1, t2 = r[0] - normal * n[0], r[1] - normal * n[1], r[2] - normal * n[2]
     return float(np.sqrt((t0 - share * q0) ** 2 + (t1 - share * q1) ** 2 + (t2 - share * q2) ** 2))
 
 
-@inlined
-def distance(c: ContactSet, law: Law, k: int, u: FloatArray, r: FloatArray, own: bool) -> float:
-    """How far the force r (c, 3) of contact k is from its law after the further displacement u (c, 3), N.
+@kernel
+def distance(c: ContactSet, law: Law, u: FloatArray, r: FloatArray, own: bool) -> float:
+    """How far forces r (c, 3) are from their law after the further displacements u (c, 3): the largest, relative to the
+    largest force.
 
     own: the threshold is that of the force itself, and not the one that enters the solve.
     """
-    n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
-    u0, u1, u2, r0, r1, r2 = u[k, 0], u[k, 1], u[k, 2], r[k, 0], r[k, 1], r[k, 2]
-    normal = r0 * n0 + r1 * n1 + r2 * n2
-    push = -law.stiffness[k] * (c.gap[k] + u0 * n0 + u1 * n1 + u2 * n2)
-    limit = 0.0
-    if push > 0.0 or c.press[k] > 0.0:
-        limit = _bearable(c, k, normal) if own else law.threshold[k]
-    else:
-        push = 0.0
-    return max(abs(normal - push), _off(c, law, k, u0, u1, u2, r0, r1, r2, limit))
+    off = largest = 0.0
+    for k in range(len(c.gap)):
+        n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
+        u0, u1, u2, r0, r1, r2 = u[k, 0], u[k, 1], u[k, 2], r[k, 0], r[k, 1], r[k, 2]
+        normal = r0 * n0 + r1 * n1 + r2 * n2
+        push = -law.stiffness[k] * (c.gap[k] + u0 * n0 + u1 * n1 + u2 * n2)
+        start, grip = (r0, r1, r2), law.scale[k]
+        if c.press[k] > 0.0:
+            start, grip = (law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2]), law.stiffness[k]
+        else:
+            push = max(push, 0.0)
+        limit = 0.0
+        if push > 0.0 or c.press[k] > 0.0:
+            limit = _bearable(c.friction[k], c.press[k], normal) if own else law.threshold[k]
+        slip = (c.slip[k, 0] + u0, c.slip[k, 1] + u1, c.slip[k, 2] + u2)
+        off = max(off, abs(normal - push), _off((n0, n1, n2), (r0, r1, r2), start, grip, slip, limit))
+        largest = max(largest, abs(r0), abs(r1), abs(r2))
+    return off / largest if largest > 0.0 else 0.0
 
 
 @inlined
@@ -256,42 +268,78 @@ def _across(
     matrix[k, 1, 2] = matrix[k, 2, 1] = w * n1 * n2 - grip * (n1 * n2 + t1 * t2)
 
 
-@inlined
-def add_spring(
-    s: Assembly, look: Lookup, f: Fronts, c: ContactSet, k: int, u: FloatArray, force: FloatArray, matrix: FloatArray,
+@kernel
+def locate(s: Assembly, look: Lookup, f: Fronts, c: ContactSet, held: BoolArray, place: IntArray) -> None:
+    """Where the blocks that contacts couple start in the panel, and the stride of their rows: place (c, 6, 2).
+
+    -1: a pair of nodes of which one is held, or not used; -2: the pattern has no such block.
+    """
+    for k in range(len(c.gap)):
+        q = 0
+        for a in range(4):
+            for b in range(a):
+                i, j = c.nodes[k, a], c.nodes[k, b]
+                place[k, q, 0] = -1
+                if c.weights[k, a] != 0.0 and c.weights[k, b] != 0.0 and not held[i] and not held[j]:
+                    if look.rank[i] > look.rank[j]:
+                        i, j = j, i
+                    at = find_block(look, f, i, j)
+                    place[k, q, 0], place[k, q, 1] = at if at >= 0 else -2, s.nodes[i, 1]
+                q += 1
+
+
+@kernel
+def add_springs(
+    s: Assembly, f: Fronts, c: ContactSet, place: IntArray, u: FloatArray, force: FloatArray, matrix: FloatArray,
     held: BoolArray, x: FloatArray,
 ) -> bool:  # fmt: skip
-    """Add B^T matrix B to the matrix and B^T (force + matrix u) to the right-hand side, of contact k.
+    """Add B^T matrix B to the matrix and B^T (force + matrix u) to the right-hand side; place is that of `locate`.
 
     False if a coupling has no place; a contact that is open needs none.
     """
     panel = f.panel
-    if matrix[k, 0, 0] == 0.0 and matrix[k, 1, 1] == 0.0 and matrix[k, 2, 2] == 0.0:
-        return True
-    for a in range(4):
-        wa = c.weights[k, a]
-        i = c.nodes[k, a]
-        if wa == 0.0 or held[i]:
+    for k in range(len(c.gap)):
+        m00, m01, m02 = matrix[k, 0, 0], matrix[k, 0, 1], matrix[k, 0, 2]
+        m11, m12, m22 = matrix[k, 1, 1], matrix[k, 1, 2], matrix[k, 2, 2]
+        if m00 == 0.0 and m11 == 0.0 and m22 == 0.0:
             continue
-        for d in range(3):
-            pull = force[k, d] + matrix[k, d, 0] * u[k, 0] + matrix[k, d, 1] * u[k, 1] + matrix[k, d, 2] * u[k, 2]
-            x[3 * i + d] += wa * pull
-        at, stride = s.nodes[i, 0], s.nodes[i, 1]
-        for d in range(3):
-            for e in range(3):
-                panel[at + d * stride + e] += wa * wa * matrix[k, d, e]
-        for b in range(4):
-            j = c.nodes[k, b]
-            wb = c.weights[k, b]
-            if wb == 0.0 or held[j] or look.rank[j] <= look.rank[i]:
-                continue
-            at = find_block(look, f, i, j)
-            if at < 0:
-                return False
-            for d in range(3):
-                for e in range(3):
-                    panel[at + d * stride + e] += wa * wb * matrix[k, d, e]
+        p0 = force[k, 0] + m00 * u[k, 0] + m01 * u[k, 1] + m02 * u[k, 2]
+        p1 = force[k, 1] + m01 * u[k, 0] + m11 * u[k, 1] + m12 * u[k, 2]
+        p2 = force[k, 2] + m02 * u[k, 0] + m12 * u[k, 1] + m22 * u[k, 2]
+        q = 0
+        for a in range(4):
+            w, i = c.weights[k, a], c.nodes[k, a]
+            if w != 0.0 and not held[i]:
+                x[3 * i] += w * p0
+                x[3 * i + 1] += w * p1
+                x[3 * i + 2] += w * p2
+                _add_block(panel, s.nodes[i, 0], s.nodes[i, 1], w * w, (m00, m01, m02, m11, m12, m22))
+            for b in range(a):
+                at = place[k, q, 0]
+                if at == -2:
+                    return False
+                if at >= 0:
+                    _add_block(panel, at, place[k, q, 1], w * c.weights[k, b], (m00, m01, m02, m11, m12, m22))
+                q += 1
     return True
+
+
+@inlined
+def _add_block(
+    panel: FloatArray, at: int, stride: int, w: float, m: tuple[float, float, float, float, float, float]
+) -> None:
+    """Add w times a symmetric matrix of 3 x 3, given by its upper triangle."""
+    panel[at] += w * m[0]
+    panel[at + 1] += w * m[1]
+    panel[at + 2] += w * m[2]
+    at += stride
+    panel[at] += w * m[1]
+    panel[at + 1] += w * m[3]
+    panel[at + 2] += w * m[4]
+    at += stride
+    panel[at] += w * m[2]
+    panel[at + 1] += w * m[4]
+    panel[at + 2] += w * m[5]
 
 
 @kernel

@@ -25,7 +25,7 @@ import numpy as np
 from isocloth.compiled import inlined, kernel
 from isocloth.problem import StepProblem
 from isocloth.solver.cholesky import back_substitute, dot, factorise, solve
-from isocloth.solver.coulomb import ContactSet, Law, add_spring, distance, follow, respond
+from isocloth.solver.coulomb import ContactSet, Law, add_springs, distance, follow, locate, respond
 from isocloth.solver.fronts import Fronts, Lookup
 from isocloth.solver.newton import Cloth, Workspace, _right_hand_side
 from isocloth.solver.system import assemble
@@ -67,6 +67,7 @@ class Model(NamedTuple):
     stiff: FloatArray  # (scalars,) ... and what the factored matrix makes of it
     part: FloatArray  # (scalars,)
     moved: FloatArray  # (c, 3) m
+    place: IntArray  # (c, 6, 2) where the blocks of the matrix are which a contact couples
     anew: IntArray  # (c,) contacts whose stiffness is not that of the factor, how many says `_linearise_contacts`
 
 
@@ -84,6 +85,7 @@ def descend(
     """
     count, x = len(c.gap), work.solution
     m = _room(count, len(x))
+    locate(cloth.assembly, look, f, c, step.held, m.place)
     rounds = spent = 0
     while rounds < most:
         m.before[:] = x
@@ -93,9 +95,8 @@ def descend(
                 cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False
             )
             _right_hand_side(cloth, step, work)
-            for k in range(count):
-                if not add_spring(cloth.assembly, look, f, c, k, m.u, m.force, m.matrix, step.held, x):
-                    return -1
+            if not add_springs(cloth.assembly, f, c, m.place, m.u, m.force, m.matrix, step.held, x):
+                return -1
             factorise(f, x)
             back_substitute(f, x)
             spent += 1
@@ -110,12 +111,7 @@ def descend(
         else:
             _correct(c, f, step, m, anew, CORRECTIONS, x)
         rounds += 1
-        off = largest = 0.0
-        for k in range(count):
-            off = max(off, distance(c, law, k, m.target, m.towards, False))
-            for d in range(3):
-                largest = max(largest, abs(m.towards[k, d]))
-        near = off <= tolerance * largest
+        near = distance(c, law, m.target, m.towards, False) <= tolerance
         _go(m, x, 1.0 if rounds == 1 or near else _walk(c, law, m))
         if near:
             break
@@ -131,7 +127,8 @@ def _room(count: int, scalars: int) -> Model:
     return Model(
         np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)), np.zeros((count, 3)),
         np.zeros((count, 3, 3)), np.zeros((count, 3, 3)), np.zeros(scalars), np.zeros(scalars), np.zeros(scalars),
-        np.zeros(scalars), np.zeros(scalars), np.zeros((count, 3)), np.zeros(count, dtype=np.int64),
+        np.zeros(scalars), np.zeros(scalars), np.zeros((count, 3)), np.zeros((count, 6, 2), dtype=np.int64),
+        np.zeros(count, dtype=np.int64),
     )  # fmt: skip
 
 
@@ -244,7 +241,7 @@ def _differ(m: Model, k: int) -> float:
 def _settle(c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: FloatArray, lawful: float) -> None:
     """Let the thresholds of friction follow the pressure, with the factor as it is, while that brings them nearer."""
     threshold, trial = law.threshold.copy(), law.trial.copy()
-    best = _unlawful(c, law, m.u, m.balance)
+    best = distance(c, law, m.u, m.balance, True)
     for _ in range(FOLLOWING):
         if best <= lawful:
             break
@@ -255,7 +252,7 @@ def _settle(c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: 
             follow(c, law, k, m.balance)
         anew = _linearise_contacts(c, law, m, False)
         _correct(c, f, step, m, anew, ROUGHLY, x)
-        error = _unlawful(c, law, m.target, m.towards)
+        error = distance(c, law, m.target, m.towards, True)
         if not error < best:
             x[:] = m.before
             law.threshold[:] = threshold
@@ -263,17 +260,6 @@ def _settle(c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: 
             break
         best = error
         _go(m, x, 1.0)
-
-
-@kernel
-def _unlawful(c: ContactSet, law: Law, u: FloatArray, r: FloatArray) -> float:
-    """Largest distance of a force from Coulomb's law, by its own pressure, relative to the largest force."""
-    off = largest = 0.0
-    for k in range(len(c.gap)):
-        off = max(off, distance(c, law, k, u, r, True))
-        for d in range(3):
-            largest = max(largest, abs(r[k, d]))
-    return off / largest if largest > 0.0 else 0.0
 
 
 @kernel
