@@ -3,6 +3,7 @@ import pytest
 from sheets import flat, folded_in_four, grid_triangles, needles, scene, stick
 
 from isocloth.contact import Pairs, build_surface, candidates, contacts, crossings, pair_key, smallest_distance
+from isocloth.contact.distance import closest, gather, point_triangle
 
 TRIANGLE = np.array([[0, 1, 2]])
 THICKNESS = 1e-3
@@ -138,13 +139,18 @@ def test_layers_at_the_thickness_have_no_gap():
 def test_where_the_mesh_is_finer_than_the_cloth_is_thick_it_keeps_nine_tenths_of_the_rest():
     rest = flat(6, 6, spacing=1e-3)
     surface = build_surface(36, grid_triangles(6, 6), 3e-3)
-    found = detect(surface, rest, rest, rest, margin=2e-3)
-    distance = np.linalg.norm(apart(found, rest), axis=1)
-    assert len(found.gap) > 0
-    assert found.gap.min() > 0.0, "a flat sheet is in contact with itself"
-    np.testing.assert_allclose(distance - found.gap, np.minimum(3e-3, 0.9 * distance), atol=1e-12)
-    pairs = candidates(surface, rest, rest, 2e-3)
-    assert smallest_distance(surface, pairs, rest, rest) == pytest.approx(found.gap.min(), abs=1e-12)
+    assert len(detect(surface, rest, rest, rest, margin=2e-3).gap) == 0, "a flat sheet meets itself"
+    assert smallest_distance(surface, candidates(surface, rest, rest, 2e-3), rest, rest) > 0.0
+    hairpin = rest.copy()
+    hairpin[:, [0, 2]] = 1e-3 * np.repeat([[2, 0], [1, 0], [0, 0], [0, 1], [1, 1], [2, 1]], 6, axis=0)
+    found = detect(surface, hairpin, hairpin, rest, margin=0.0)
+    distance = np.linalg.norm(apart(found, hairpin), axis=1)
+    kinds = found.key >> 62
+    at_rest = [np.sqrt(closest(k, gather(rest, *nodes))[0]) for k, nodes in zip(kinds, found.nodes, strict=True)]
+    assert 0 < np.count_nonzero(np.less(at_rest, 3e-3)) < len(at_rest)
+    np.testing.assert_allclose(distance - found.gap, np.minimum(3e-3, 0.9 * np.array(at_rest)), atol=1e-12)
+    pairs = candidates(surface, hairpin, hairpin, 2e-3)
+    assert smallest_distance(surface, pairs, hairpin, rest) == pytest.approx(found.gap.min(), abs=1e-12)
 
 
 # ------------------------------------------------------------------ which pairs
@@ -168,6 +174,39 @@ def test_a_node_over_an_inner_edge_has_one_contact_not_one_per_face():
     x[4] = [0.0, 0.0, 5e-4]
     found = detect(surface, x, x, x + np.array([[0, 0, 0]] * 4 + [[0, 0, 1.0]]))
     assert len(found.gap) == 1
+
+
+def test_a_node_beside_an_edge_meets_the_face_below_it_and_not_the_edge():
+    x = np.array([[0, 0, 0], [0.1, 0, 0], [0.1, 0.1, 0], [0, 0.1, 0], [0.0501, 0.05, 5e-4]])
+    surface = build_surface(5, np.array([[0, 1, 2], [0, 2, 3]]), THICKNESS)
+    found = detect(surface, x, x, x + np.array([[0, 0, 0]] * 4 + [[0, 0, 1.0]]))
+    assert found.nodes.tolist() == [[4, 0, 1, 2]]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_every_node_keeps_the_contact_in_which_it_is_closest(seed):
+    """By brute force over the faces of another layer, wavy, and shifted by any part of an element."""
+    rng = np.random.default_rng(seed)
+    count, triangles = 8, grid_triangles(8, 8)
+    lower, upper = flat(count, count), flat(count, count)
+    upper[:, :2] += rng.uniform(-0.01, 0.01, 2)
+    upper[:, 2] = 1e-3
+    for sheet in (lower, upper):
+        sheet[:, 2] += rng.uniform(-3e-4, 3e-4, count * count)
+    x = np.concatenate([lower, upper])
+    surface = build_surface(2 * count**2, np.concatenate([triangles, triangles + count**2]), THICKNESS)
+    margin = 2e-4
+    found = detect(surface, x, x, x + [0.0, 0.0, 1.0] * (np.arange(len(x)) >= count**2)[:, None], margin=margin)
+    length = np.linalg.norm(apart(found, x), axis=1)
+    checked = 0
+    for node in range(len(x)):
+        faces = triangles + (count**2 if node < count**2 else 0)
+        least = min(np.sqrt(point_triangle(tuple(x[node]), *(tuple(p) for p in x[face]))[0]) for face in faces)
+        if least < THICKNESS + margin:
+            mine = ((found.nodes == node) & (found.weights != 0.0)).any(axis=1)
+            assert length[mine].min(initial=np.inf) <= least + 1e-12
+            checked += 1
+    assert checked > 60
 
 
 @pytest.mark.parametrize("place", [0.5, 0.0, 1.0])

@@ -168,6 +168,6 @@ def test_that_the_distance_from_the_law_vanishes_where_a_sliding_force_meets_it(
     force, _, status = force_of(contact, law, np.zeros(3))
     if status != STICK:
         assert distance(contact, law, np.zeros((1, 3)), force[None], False) == pytest.approx(0.0, abs=1e-9)
-        wrong = force + contact.normal[0]
-        expected = 1.0 / np.abs(wrong).max()
+        wrong = force + 3.0 * contact.normal[0]
+        expected = 3.0 / np.abs(wrong).max()
         assert distance(contact, law, np.zeros((1, 3)), wrong[None], False) == pytest.approx(expected)

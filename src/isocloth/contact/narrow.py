@@ -146,8 +146,8 @@ def _place(kind: int, i: int, j: int, k: int, l: int, w: Weights, vertices: int)
 
 @kernel
 def _agreeing(surface: Surface, kind: int, b: int, i: int, w: Weights) -> tuple[int, int]:
-    """How many faces around the side or the corner of face b in which node i is closest have to agree, at least 1, and
-    which of two nodes that are closest looks on; 0 if the pair needs no others to agree."""
+    """How many faces have to agree: those around the side or the corner of face b in which node i is closest to it; 0
+    if it is closest inside. And, of two nodes that are closest, whether it is the first that looks or the second."""
     if kind != NODE_FACE:
         return 0, 0
     face = surface.faces[b]

@@ -19,6 +19,7 @@ from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subtract_forces
 from isocloth.solver.descent import descend
 from isocloth.solver.fallback import fall_back, unsolved
+from isocloth.solver.fronts import rehearse
 from isocloth.solver.linearised import Linearised, along_surface, contact_problem
 from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _linearise
 from isocloth.solver.outcome import Outcome
@@ -147,6 +148,7 @@ class ContactNewton:
         """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
         o, work = self.options, self.newton._work
         if first and encounter.pairwise:
+            rehearse()
             self.couple(encounter.couplings(step.start), step.start.copy())
         if self._arrays is None:
             self._arrays = self._unboxed()
