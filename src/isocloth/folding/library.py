@@ -1,0 +1,127 @@
+"""Folded napkins by simulation: the folds of `isocloth.states.napkin`, made by hands on a table.
+
+A simulated state and the ideal one of the same seed, class and number are the same folds of the same rumpled sheet:
+what differs between them is mechanics.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from isocloth.folding.stage import Stage
+from isocloth.meshes import Mesh, rectangle
+from isocloth.simulation import Simulation
+from isocloth.states import Fold, boundary_of, folded
+from isocloth.states.napkin import CLASSES, CORNERS, SEQUENCES, rumpled, turned_and_shifted, view_from_above
+from isocloth.typing import FloatArray, IntArray
+
+RUMPLE = 0.004  # m, height of waves of the sheet before it is folded, as of the ideal ones
+DURATION = (1.0, 1.4)  # s, of a fold
+#: a flat napkin had a corner lifted so high and put down so far from where it was (m), at least and at most
+LIFT, BACK = (0.05, 0.15), (0.005, 0.02)
+#: m: how far a corner may lie from where the ideal folds put it. A state with one that is farther has slipped, or come
+#: undone: it is left out for another draw, as it would be sorted out by hand
+ASTRAY = 0.15
+DRAWS = 5  # of which one has to succeed
+
+
+@dataclass(frozen=True)
+class Made:
+    """A simulated state.
+
+    positions: (n, 3) m. draw: how many draws were left out before. astray: m, of the corner farthest from where the
+    ideal folds put it. report: what the steps reported.
+    """
+
+    positions: FloatArray
+    draw: int
+    astray: float
+    report: dict[str, Any]
+
+
+def simulated_state(name: str, number: int = 0, *, seed: int = 0, shape: tuple[int, int] = (20, 20)) -> Made:
+    """Sample `number` of a class; depends on nothing else than the arguments."""
+    if name not in CLASSES:
+        raise KeyError(f"class {name!r} is unknown; choose one of {', '.join(map(repr, CLASSES))}")
+    mesh = rectangle(1.0, 1.0, shape)
+    for draw in range(DRAWS):
+        key = [seed, list(CLASSES).index(name), number]
+        rng = np.random.default_rng([*key, draw] if draw else key)
+        start, folds = rumpled(mesh.vertices, rng, RUMPLE), CLASSES[name](rng)
+        stage = Stage(mesh, start)
+        durations = rng.uniform(*DURATION, size=len(folds))
+        if not folds:
+            _lay(stage, rng)
+        for fold, duration in zip(folds, durations, strict=True):
+            stage.fold(fold, round(float(duration), 2))
+        astray = strayed(mesh, stage.positions, folds)
+        if astray <= ASTRAY:
+            return Made(turned_and_shifted(stage.positions, rng), draw, astray, stage.record.as_dict())
+    raise RuntimeError(
+        f"in none of {DRAWS} draws did the corners of {name!r}, number {number}, seed {seed}, come to lie within "
+        f"{ASTRAY} m of where they were put; take another seed or a finer mesh than {shape}"
+    )
+
+
+def strayed(mesh: Mesh, positions: FloatArray, folds: list[Fold]) -> float:
+    """How far (m) the corner farthest from where ideal folds put it lies, in the view from above."""
+    ideal = folded(mesh.vertices, folds)
+    apart = np.asarray(positions)[mesh.corners, :2] - ideal[mesh.corners, :2]
+    return float(np.linalg.norm(apart, axis=1).max())
+
+
+def _lay(stage: Stage, rng: np.random.Generator) -> None:
+    """Nothing that hands have laid down is perfectly flat."""
+    corner = int(rng.integers(4))
+    inwards = (0.5 - CORNERS[corner]) * np.sqrt(2.0) * rng.uniform(*BACK)
+    stage.lift(corner, (float(inwards[0]), float(inwards[1])), float(rng.uniform(*LIFT)))
+
+
+def simulated_sequence(
+    name: str, *, frames: int = 13, seed: int = 0, shape: tuple[int, int] = (20, 20)
+) -> tuple[Mesh, FloatArray, IntArray]:
+    """Mesh, positions (T, n, 3) in m and labels (T,) while a napkin is folded, `frames` pictures of every fold.
+
+    The label changes with what a hand that has to grasp next would see from above: a corner has turned its other side
+    up, the boundary crosses itself at another number of places, or a corner has passed a side not its own.
+    """
+    if name not in SEQUENCES:
+        raise KeyError(f"sequence {name!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
+    mesh = rectangle(1.0, 1.0, shape)
+    rng = np.random.default_rng([seed, list(SEQUENCES).index(name)])
+    folds = SEQUENCES[name](rng)
+    film: list[FloatArray] = []
+
+    def look(sim: Simulation) -> None:
+        film.append(sim.positions.copy())
+
+    stage = Stage(mesh, rumpled(mesh.vertices, rng, RUMPLE), look=look)
+    stage.settle()
+    chosen = [film[-1]]
+    for fold in folds:
+        film.clear()
+        stage.fold(fold)
+        chosen += [film[round(k * (len(film) - 1) / frames)] for k in range(1, frames + 1)]
+    positions = np.array(chosen)
+    return mesh, positions, labels_from_above(mesh, positions)
+
+
+def labels_from_above(mesh: Mesh, positions: FloatArray) -> IntArray:
+    """Labels (T,) of frames (T, n, 3) in m, counting changes of what is seen from above."""
+    seen = []
+    for x in positions:
+        boundary = boundary_of(mesh, x)
+        seen.append((*turned_corners(boundary.points, boundary.corners), *view_from_above(boundary)))
+    changes = [now != before for before, now in pairwise(seen)]
+    return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)
+
+
+def turned_corners(points: FloatArray, corners: IntArray) -> tuple[bool, ...]:
+    """Which corners of a closed polygon (b, 3) show their other side: the boundary turns right in them, not left."""
+    here = points[corners, :2]
+    into, out = here - points[corners - 1, :2], points[(corners + 1) % len(points), :2] - here
+    return tuple((into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0] < 0.0).tolist())
