@@ -21,19 +21,17 @@ def fold(options: argparse.Namespace) -> int:
         raise ValueError(f"a database file ends in .npz, but {options.output!r} was given")
     if not path.resolve().parent.is_dir():
         raise FileNotFoundError(f"cannot write {options.output!r}: its folder does not exist; create it first")
-    from isocloth.folding import simulated_states
+    from isocloth.folding.make import parts_of, states_file
 
-    parts = path.with_suffix(".parts")
+    parts = parts_of(path)
     if options.restart and parts.is_dir():
         shutil.rmtree(parts)
     if parts.is_dir() and not options.resume:
         raise ValueError(f"{parts} holds states of an interrupted run; give --resume to go on, or --restart to discard")
-    database = simulated_states(
-        options.per_class, seed=options.seed, shape=(options.nodes, options.nodes), classes=options.classes,
-        workers=options.workers, folder=parts, say=None if options.quiet else _say,
+    database = states_file(
+        path, options.per_class, seed=options.seed, shape=(options.nodes, options.nodes), classes=options.classes,
+        workers=options.workers, say=None if options.quiet else _say,
     )  # fmt: skip
-    database.save(path)
-    shutil.rmtree(parts)
     if not options.quiet:
         reports = database.metadata["reports"]
         rows = [

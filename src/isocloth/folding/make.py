@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -40,14 +41,18 @@ class Task(NamedTuple):
     @property
     def key(self) -> str:
         """All that the state depends on: a file with another key is of another state."""
-        settings = {
-            name: value
-            for room in (hands, library, napkin, stage)
-            for name, value in sorted(vars(room).items())
-            if name.isupper() and isinstance(value, (int, float, tuple))
-        }
-        made_of = {"fabric": asdict(stage.FABRIC), "settings": settings}
-        return json.dumps([self.name, self.number, self.seed, self.shape, made_of])
+        return json.dumps([self.name, self.number, self.seed, self.shape, settings()])
+
+
+def settings() -> dict[str, Any]:
+    """Fabric, table, how hands move, how folds vary: all numbers that a state depends on beside its name and seed."""
+    numbers = {
+        name: value
+        for room in (hands, library, napkin, stage)
+        for name, value in sorted(vars(room).items())
+        if name.isupper() and isinstance(value, (int, float, tuple))
+    }
+    return {"fabric": asdict(stage.FABRIC), "settings": numbers}
 
 
 def simulated_states(
@@ -99,8 +104,24 @@ def simulated_states(
             say(f"{len(made)} of {len(tasks)}: {task.name} {task.number}, after {time.monotonic() - begin:.0f} s")
     order = [(name, k) for name in names for k in range(samples)]
     reports = [{"draw": made[o].draw, "astray": made[o].astray, **made[o].report} for o in order]
-    told = {"generator": "simulated folds", "seed": seed, "samples": samples, "reports": reports}
+    told = {
+        "generator": "simulated folds", "seed": seed, "samples": samples, "made with": settings(), "reports": reports,
+    }  # fmt: skip
     return make(rectangle(1.0, 1.0, shape), [(o[0], made[o].positions) for o in order], told)
+
+
+def states_file(path: str | os.PathLike[str], samples: int = 10, **options: Any) -> Database:
+    """`simulated_states` to a file (.npz); finished states are kept in a folder beside it until it is complete."""
+    parts = parts_of(path)
+    database = simulated_states(samples, folder=parts, **options)
+    database.save(path)
+    shutil.rmtree(parts)
+    return database
+
+
+def parts_of(path: str | os.PathLike[str]) -> Path:
+    """The folder beside a database in which finished states are kept while it is made."""
+    return Path(path).with_suffix(".parts")
 
 
 def _all(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Made]]:

@@ -15,7 +15,7 @@ from isocloth.simulation import Simulation
 from isocloth.states import Fold
 from isocloth.typing import FloatArray
 
-#: light cotton that shears a little (a coarse net without shear cannot fold askew) and, as cloth in air, is slow to fall
+#: light cotton that shears a little (a coarse net without shear cannot fold askew) and, in air, is slow to fall
 FABRIC = Fabric(density=0.2, damping=1.0, bending=5e-5, shear=10.0, friction=0.3)
 TABLE = 0.5  # coefficient of friction
 TIMESTEP = 0.01  # s
@@ -97,7 +97,7 @@ class Stage:
         """Lift a corner so many m, put it down again moved by (x, y) m, let go, and wait for rest."""
         node = self.mesh.corners[[corner]]
         begin = self.sim.positions[node].copy()
-        grasp = self.sim.grasp(node, put_back(begin, begin + [*by, 0.0], high, self.sim.time, duration))
+        grasp = self.sim.grasp(node, put_back(begin, begin + np.array([*by, 0.0]), high, self.sim.time, duration))
         self.wait(duration)
         grasp.release()
         self.settle()
@@ -130,4 +130,4 @@ class Stage:
         self.sim.velocities = np.zeros_like(self.sim.positions)
 
     def _landed(self, x: FloatArray) -> FloatArray:
-        return np.asarray(x + [0.0, 0.0, self._half - x[:, 2].min()])
+        return np.asarray(x + np.array([0.0, 0.0, self._half - x[:, 2].min()]))
