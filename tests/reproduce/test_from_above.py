@@ -49,7 +49,7 @@ def test_outlines_do_not_feel_turns_shifts_and_first_points():
 
 def test_marks_under_a_layer_are_covered():
     database = ideal_states(1)
-    state = database.names().index("half")
+    state = database.names().index("half past the edge")
     nothing = View(np.zeros((0, 3)), None, None)
     assert np.isnan(visible_segments(database, state, nothing)).all()
     seen = visible_segments(database, state, view(database.positions[state], MESH.triangles, np.random.default_rng(0)))
