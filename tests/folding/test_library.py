@@ -37,9 +37,9 @@ def test_the_labels_from_above_are_those_of_the_ideal_sequences(name):
 
 
 def test_a_state_is_the_same_for_the_same_seed_and_another_for_another():
-    first, again = (simulated_state("corner in", 0, shape=(6, 6)).positions for _ in range(2))
+    first, again = (simulated_state("flat", 0, shape=(6, 6)).positions for _ in range(2))
     assert np.array_equal(first, again)
-    other = simulated_state("corner in", 1, shape=(6, 6)).positions
+    other = simulated_state("flat", 1, shape=(6, 6)).positions
     assert not np.allclose(first, other)
 
 

@@ -102,14 +102,15 @@ class Stage:
         grasp.release()
         self.settle()
 
-    def settle(self) -> None:
-        """Wait until it rests, or patience ends."""
-        least, most = PATIENCE
+    def settle(self, most: float = PATIENCE[1]) -> bool:
+        """Wait until it rests, which is returned, or for so many seconds at most."""
+        least = PATIENCE[0]
         self.wait(least)
         end = self.sim.time + most - least - 1e-9
         while self._fastest() > REST and self.sim.time < end:
             self.wait(self.sim.timestep)
         self.record.speed = self._fastest()
+        return self.record.speed <= REST
 
     def wait(self, duration: float) -> None:
         """Let time pass, s."""
