@@ -10,7 +10,7 @@ import pytest
 from isocloth.cli import main
 from isocloth.folding import make, shelf, simulated_states
 from isocloth.folding.fingerprint import committed, corner_distances_of, fingerprint
-from isocloth.folding.library import Made
+from isocloth.folding.library import Made, labels_from_above
 from isocloth.states import Database, ideal_states
 from isocloth.states.napkin import CLASSES
 from isocloth.trajectory import Trajectory
@@ -100,7 +100,7 @@ def test_a_sequence_is_kept_on_the_shelf_too(tmp_path, monkeypatch):
     for _ in range(2):
         _, positions, labels = shelf.shelved_sequence("in half", shape=(6, 6), folder=tmp_path)
         assert np.array_equal(positions, frames.positions[:4])
-        assert labels.tolist() == [0, 0, 1, 2]
+        assert labels.tolist() == labels_from_above(frames.mesh, frames.positions[:4]).tolist()
     assert calls == ["in half"]
 
 

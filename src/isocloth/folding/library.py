@@ -114,13 +114,25 @@ def simulated_sequence(
 
 
 def labels_from_above(mesh: Mesh, positions: FloatArray) -> IntArray:
-    """Labels (T,) of frames (T, n, 3) in m, counting changes of what is seen from above."""
+    """Labels (T,) of frames (T, n, 3) in m, counting changes of what is seen from above that last.
+
+    When a side is laid on another one, hands that are not quite in step make the boundary cross itself here and there
+    for a frame. Such a passage is counted with what was before.
+    """
     seen = []
     for x in positions:
         boundary = boundary_of(mesh, x)
         seen.append((*turned_corners(boundary.points, boundary.corners), *view_from_above(boundary)))
     changes = [now != before for before, now in pairwise(seen)]
-    return np.concatenate([[0], np.cumsum(changes)]).astype(np.int64)
+    return without_passages(np.concatenate([[0], np.cumsum(changes)]).astype(np.int64))
+
+
+def without_passages(labels: IntArray) -> IntArray:
+    """Increasing labels (T,), numbered anew, in which those of a single frame go to the one before."""
+    lasts = np.bincount(labels)[labels] > 1
+    lasts[0] = True
+    begins = lasts & np.concatenate([[False], labels[1:] != labels[:-1]])
+    return np.cumsum(begins).astype(np.int64)
 
 
 def turned_corners(points: FloatArray, corners: IntArray) -> tuple[bool, ...]:

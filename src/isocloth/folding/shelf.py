@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.folding.library import simulated_sequence
+from isocloth.folding.library import labels_from_above, simulated_sequence
 from isocloth.folding.make import Say, settings, states_file
 from isocloth.meshes import Mesh
 from isocloth.states import Database
@@ -63,7 +63,7 @@ def shelved_sequence(
         classes = tuple(f"{name}, {k}" for k in range(int(labels.max()) + 1))
         found = Database(mesh, positions, labels, classes, {"made with": settings(), "sequence": name, "seed": seed})
         found.save(path)
-    return found.mesh, np.asarray(found.positions), np.asarray(found.labels)
+    return found.mesh, np.asarray(found.positions), labels_from_above(found.mesh, found.positions)
 
 
 def _place(folder: str | os.PathLike[str] | None, name: str) -> Path:
