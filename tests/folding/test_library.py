@@ -7,6 +7,7 @@ import pytest
 
 from isocloth.folding import library
 from isocloth.folding.library import (
+    crossed_sides,
     labels_from_above,
     simulated_sequence,
     simulated_state,
@@ -28,10 +29,18 @@ def test_ideal_folds_do_not_stray_and_an_unfolded_one_does():
 
 
 def test_a_corner_that_is_folded_over_shows_its_other_side():
-    flat = boundary_of(MESH)
-    assert turned_corners(flat.points, flat.corners) == (False,) * 4
-    one = boundary_of(MESH, fold(MESH.vertices, Fold(point=(0.2, 0.2), towards=(-1.0, -1.0))))
-    assert sum(turned_corners(one.points, one.corners)) == 1
+    assert turned_corners(boundary_of(MESH)) == (False,) * 4
+    one = fold(MESH.vertices, Fold(point=(0.3, 0.3), towards=(-1.0, -1.0)))
+    assert sum(turned_corners(boundary_of(MESH, one))) == 1
+
+
+def test_sides_cross_when_flaps_do():
+    assert not any(crossed_sides(boundary_of(MESH)))
+    apart = [Fold(point=(0.2, 0.2), towards=(-1.0, -1.0)), Fold(point=(0.8, 0.8), towards=(1.0, 1.0))]
+    assert not any(crossed_sides(boundary_of(MESH, folded(MESH.vertices, apart))))
+    over = [Fold(point=(0.33, 0.31), towards=(-1.0, -1.0)), Fold(point=(0.68, 0.68), towards=(1.0, 1.0))]
+    # the first corner's two sides, 0 and 3, with those of the opposite corner, 1 and 2: (0, 1) and (2, 3)
+    assert crossed_sides(boundary_of(MESH, folded(MESH.vertices, over))) == (True, False, False, False, False, True)
 
 
 @pytest.mark.parametrize("name", SEQUENCES)

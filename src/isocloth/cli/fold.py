@@ -38,7 +38,7 @@ def fold(options: argparse.Namespace) -> int:
             ("states", f"{len(database)} in {len(database.classes)} classes, {database.mesh.n_vertices} nodes"),
             ("computing", f"{sum(r['seconds'] for r in reports) / 60.0:.1f} min of one core"),
             ("steps", f"{sum(r['steps'] for r in reports)}, {sum(r['unconverged'] for r in reports)} not converged"),
-            ("left out", f"{sum(r['draw'] for r in reports)} draws whose corners went astray"),
+            ("left out", f"{sum(r['draw'] for r in reports)} draws: a corner astray, or not at rest"),
             ("checksum", database.checksum),
         ]
         print(columns(rows, path.name))

@@ -7,7 +7,7 @@ what differs between them is mechanics.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,8 @@ import numpy as np
 from isocloth.folding.stage import REST, Stage
 from isocloth.meshes import Mesh, rectangle
 from isocloth.simulation import Simulation
-from isocloth.states import Fold, boundary_of, folded
+from isocloth.states import Boundary, Fold, boundary_of, folded
+from isocloth.states.boundary import along, sides
 from isocloth.states.napkin import CLASSES, CORNERS, SEQUENCES, rumpled, turned_and_shifted, view_from_above
 from isocloth.typing import FloatArray, IntArray
 
@@ -64,10 +65,7 @@ def simulated_state(name: str, number: int = 0, *, seed: int = 0, shape: tuple[i
         astray = strayed(mesh, stage.positions, folds)
         if rests and astray <= ASTRAY:
             return Made(turned_and_shifted(stage.positions, rng), draw, astray, stage.record.as_dict())
-    raise RuntimeError(
-        f"in none of {DRAWS} draws did the corners of {name!r}, number {number}, seed {seed}, come to rest within "
-        f"{ASTRAY} m of where they were put; take another seed or a finer mesh than {shape}"
-    )
+    raise RuntimeError(_failed(f"{name!r}, number {number}", seed, shape))
 
 
 def strayed(mesh: Mesh, positions: FloatArray, folds: list[Fold]) -> float:
@@ -90,41 +88,63 @@ def simulated_sequence(
     """Mesh, positions (T, n, 3) in m and labels (T,) while a napkin is folded, `frames` pictures of every fold.
 
     The label changes with what a hand that has to grasp next would see from above: a corner has turned its other side
-    up, the boundary crosses itself at another number of places, or a corner has passed a side not its own.
+    up, two sides cross or cross no longer, or a corner has passed a side not its own. A sequence that comes undone is
+    drawn again, as a state is.
     """
     if name not in SEQUENCES:
         raise KeyError(f"sequence {name!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
     mesh = rectangle(1.0, 1.0, shape)
-    rng = np.random.default_rng([seed, list(SEQUENCES).index(name)])
-    folds = SEQUENCES[name](rng)
+    for draw in range(DRAWS):
+        key = [seed, list(SEQUENCES).index(name)]
+        rng = np.random.default_rng([*key, draw] if draw else key)
+        folds = SEQUENCES[name](rng)
+        positions, rests = _filmed(mesh, rumpled(mesh.vertices, rng, RUMPLE), folds, frames)
+        if rests and strayed(mesh, positions[-1], folds) <= ASTRAY:
+            return mesh, positions, labels_from_above(mesh, positions)
+    raise RuntimeError(_failed(f"the sequence {name!r}", seed, shape))
+
+
+def _filmed(mesh: Mesh, start: FloatArray, folds: list[Fold], frames: int) -> tuple[FloatArray, bool]:
+    """Frames (T, n, 3) in m of a sheet while it is folded, and whether it rests at the end."""
     film: list[FloatArray] = []
 
     def look(sim: Simulation) -> None:
         film.append(sim.positions.copy())
 
-    stage = Stage(mesh, rumpled(mesh.vertices, rng, RUMPLE), look=look)
+    stage = Stage(mesh, start, look=look)
     stage.settle()
     chosen = [film[-1]]
     for fold in folds:
         film.clear()
         stage.fold(fold)
         chosen += [film[round(k * (len(film) - 1) / frames)] for k in range(1, frames + 1)]
-    positions = np.array(chosen)
-    return mesh, positions, labels_from_above(mesh, positions)
+    return np.array(chosen), stage.record.speed <= REST
+
+
+def _failed(what: str, seed: int, shape: tuple[int, int]) -> str:
+    return (
+        f"in none of {DRAWS} draws did the corners of {what}, seed {seed}, come to rest within {ASTRAY} m of where "
+        f"they were put; take another seed or a finer mesh than {shape}"
+    )
 
 
 def labels_from_above(mesh: Mesh, positions: FloatArray) -> IntArray:
     """Labels (T,) of frames (T, n, 3) in m, counting changes of what is seen from above that last.
 
-    When a side is laid on another one, hands that are not quite in step make the boundary cross itself here and there
-    for a frame. Such a passage is counted with what was before.
+    A view that lasts for a single frame, when hands are not quite in step, is counted with what was before.
     """
-    seen = []
-    for x in positions:
-        boundary = boundary_of(mesh, x)
-        seen.append((*turned_corners(boundary.points, boundary.corners), *view_from_above(boundary)))
+    seen = [from_above(boundary_of(mesh, x)) for x in positions]
     changes = [now != before for before, now in pairwise(seen)]
     return without_passages(np.concatenate([[0], np.cumsum(changes)]).astype(np.int64))
+
+
+def from_above(boundary: Boundary) -> tuple[tuple[bool, ...], ...]:
+    """What is seen from above: corners that show their other side, sides that cross, corners past a side.
+
+    Of simulated cloth, whose hems curl and whose sides waver: a corner is looked at up to a quarter of its sides, and
+    it does not count how often two sides cross, nor whether one crosses itself, which folded in half lies on itself.
+    """
+    return turned_corners(boundary), crossed_sides(boundary), view_from_above(boundary)[1]
 
 
 def without_passages(labels: IntArray) -> IntArray:
@@ -135,8 +155,38 @@ def without_passages(labels: IntArray) -> IntArray:
     return np.cumsum(begins).astype(np.int64)
 
 
-def turned_corners(points: FloatArray, corners: IntArray) -> tuple[bool, ...]:
-    """Which corners of a closed polygon (b, 3) show their other side: the boundary turns right in them, not left."""
-    here = points[corners, :2]
-    into, out = here - points[corners - 1, :2], points[(corners + 1) % len(points), :2] - here
-    return tuple((into[:, 0] * out[:, 1] - into[:, 1] * out[:, 0] < 0.0).tolist())
+def turned_corners(boundary: Boundary) -> tuple[bool, ...]:
+    """Which corners show their other side: the boundary turns right around them, not left."""
+    parts = sides(boundary)
+    turned = []
+    for k in range(4):
+        before, here, after = along(parts[k - 1], 0.75), parts[k][0], along(parts[k], 0.25)
+        turned.append(_right(before, here, after))
+    return tuple(turned)
+
+
+def crossed_sides(boundary: Boundary) -> tuple[bool, ...]:
+    """Which two sides cross, of the six pairs in order; neighbours but for the fifth next to their common corner."""
+    parts = sides(boundary)
+    whole, start, end = np.linspace(0.0, 1.0, 21), np.linspace(0.0, 0.8, 17), np.linspace(0.2, 1.0, 17)
+    crossed = []
+    for i, j in combinations(range(4), 2):
+        here, there = {1: (start, end), 2: (whole, whole), 3: (end, start)}[j - i]
+        crossed.append(_cross(along(parts[i], here), along(parts[j], there)))
+    return tuple(crossed)
+
+
+def _right(a: FloatArray, b: FloatArray, c: FloatArray) -> bool:
+    u, v = b - a, c - b
+    return bool(u[0] * v[1] - u[1] * v[0] < 0.0)
+
+
+def _cross(one: FloatArray, other: FloatArray) -> bool:
+    """Whether two open polygons (k, 3) and (l, 3) cross in the view from above."""
+    a, b = one[:-1, None, :2], one[1:, None, :2]
+    c, d = other[None, :-1, :2], other[None, 1:, :2]
+
+    def area(p: FloatArray, q: FloatArray, r: FloatArray) -> FloatArray:
+        return np.asarray((q - p)[..., 0] * (r - p)[..., 1] - (q - p)[..., 1] * (r - p)[..., 0])
+
+    return bool(((area(a, b, c) * area(a, b, d) < 0.0) & (area(c, d, a) * area(c, d, b) < 0.0)).any())

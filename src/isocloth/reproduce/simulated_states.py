@@ -126,8 +126,8 @@ def making(result: Result, database: Database) -> None:
     result.info("simulated: steps", sum(r["steps"] for r in reports), ".0f")
     result.info("simulated: largest isometry error of any step", max(r["isometry_error"] for r in reports), ".1e")
     result.above("simulated: smallest gap of any step, mm", 1e3 * min(r["min_gap"] for r in reports), -0.1, ".3f")
-    result.below("simulated: fastest node at the end of any, mm/s", 1e3 * max(r["speed"] for r in reports), 50.0, ".1f")
-    result.info("simulated: draws left out because corners went astray", sum(r["draw"] for r in reports), ".0f")
+    result.below("simulated: fastest node at the end of any, mm/s", 1e3 * max(r["speed"] for r in reports), 20.0, ".1f")
+    result.info("simulated: draws left out: a corner astray, or not at rest", sum(r["draw"] for r in reports), ".0f")
     result.info("simulated: corners from where ideal folds put them, farthest of each state, mean, mm",
                 1e3 * float(np.mean([r["astray"] for r in reports])), ".0f")  # fmt: skip
 
