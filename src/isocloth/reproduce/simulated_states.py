@@ -11,6 +11,7 @@ from scipy.interpolate import RegularGridInterpolator
 from isocloth.folding.fingerprint import SAME, committed, corner_distances_of
 from isocloth.meshes import Mesh, rectangle
 from isocloth.pictures import save_png, table_picture
+from isocloth.reproduce.intersections import INSTALL, Judge
 from isocloth.reproduce.result import Result
 from isocloth.states import (
     Boundary,
@@ -130,6 +131,17 @@ def making(result: Result, database: Database) -> None:
     result.info("simulated: draws left out: a corner astray, or not at rest", sum(r["draw"] for r in reports), ".0f")
     result.info("simulated: corners from where ideal folds put them, farthest of each state, mean, mm",
                 1e3 * float(np.mean([r["astray"] for r in reports])), ".0f")  # fmt: skip
+
+
+def intersecting(result: Result, database: Database) -> None:
+    """States in which layers pass through each other, by an independent library."""
+    try:
+        judge = Judge(database.mesh, database.positions[0])
+    except ImportError:
+        result.notes.append(f"ipctk is not installed: intersections were not looked for; {INSTALL}")
+        return
+    bad = sum(judge.intersects(x) for x in database.positions)
+    result.below(f"simulated: states with intersections by ipctk, of {len(database)}", bad, 0, ".0f")
 
 
 def against_the_committed(result: Result, database: Database) -> None:

@@ -16,7 +16,13 @@ from isocloth.folding.make import simulated_states
 from isocloth.folding.shelf import shelved_sequence, shelved_states
 from isocloth.reproduce.from_above import seen_from_above
 from isocloth.reproduce.result import Result, Say, silent
-from isocloth.reproduce.simulated_states import against_the_committed, classification, making, with_unknown
+from isocloth.reproduce.simulated_states import (
+    against_the_committed,
+    classification,
+    intersecting,
+    making,
+    with_unknown,
+)
 from isocloth.reproduce.state_tables import class_picture, separation
 from isocloth.states import Classifier, Database, boundary_of, corner_segments, dgli, gli, ideal_states
 from isocloth.states.napkin import SEQUENCES, ideal_sequence
@@ -54,6 +60,7 @@ def _simulated(result: Result, out: Path | None, say: Say) -> None:
         say(f"folding {name}")
         sequences.append(shelved_sequence(name, folder=out))
     making(result, database)
+    intersecting(result, database)
     against_the_committed(result, database)
     separation(result, "simulated", database, sequences, out=out, say=say)
     for name, (_, _, labels) in zip(SEQUENCES, sequences, strict=True):
@@ -72,6 +79,7 @@ def _few_simulated(result: Result, out: Path | None, say: Say) -> None:
     database = simulated_states(2, shape=SMALL, classes=FEW, say=say)
     sequence = simulated_sequence("two opposite corners", frames=7, shape=SMALL)
     making(result, database)
+    intersecting(result, database)
     separation(result, "simulated", database, [sequence], targets=False, say=say)
     classification(result, database, meshes=(15,), out=out)
     seen_from_above(result, database, say)
