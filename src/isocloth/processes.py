@@ -1,9 +1,12 @@
-"""Starting processes from any program."""
+"""Starting processes from any program, and ending them with it."""
 
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
+import threading
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,3 +22,17 @@ def without_main() -> Iterator[None]:
     finally:
         main.__dict__.pop("__spec__", None)
         main.__dict__.update(kept)
+
+
+def end_with(parent: int, every: float = 1.0) -> None:
+    """End this process soon after its parent, given by its id, is gone.
+
+    A worker whose parent is killed waits for work for ever otherwise.
+    """
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(every)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

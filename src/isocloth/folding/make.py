@@ -21,7 +21,7 @@ from isocloth.files import atomic_path
 from isocloth.folding import hands, library, stage
 from isocloth.folding.library import Made, simulated_state
 from isocloth.meshes import arguments, rectangle
-from isocloth.processes import without_main
+from isocloth.processes import end_with, without_main
 from isocloth.states import napkin
 from isocloth.states.database import Database, make
 from isocloth.states.napkin import CLASSES
@@ -130,7 +130,9 @@ def _all(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Made]]:
         for task in tasks:
             yield task, _make(task)
         return
-    pool = ProcessPoolExecutor(min(workers, len(tasks)), mp_context=get_context("spawn"))
+    pool = ProcessPoolExecutor(
+        min(workers, len(tasks)), mp_context=get_context("spawn"), initializer=end_with, initargs=(os.getpid(),)
+    )
     try:
         with without_main():  # processes are started by the first pieces they are given
             wait([pool.submit(os.getpid) for _ in range(workers)])
