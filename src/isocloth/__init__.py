@@ -38,7 +38,8 @@ def __getattr__(name: str) -> Any:
     """What a simulation does not need is loaded when it is first used."""
     import importlib
 
-    if name in ("calibration", "developable", "pictures", "reconstruction", "recordings", "scenes", "states"):
+    rooms = ("calibration", "developable", "folding", "pictures", "reconstruction", "recordings", "scenes", "states")
+    if name in rooms:
         return importlib.import_module(f"isocloth.{name}")
     if name == "developables":
         return importlib.import_module("isocloth.developable").developables

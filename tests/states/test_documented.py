@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -31,9 +32,16 @@ def test_the_commands_run(tmp_path, monkeypatch, capsys):
 
     frames = np.repeat(few.positions[:1], 121, axis=0)
     Trajectory(times=np.arange(121.0), positions=frames, faces=few.mesh.faces, rest=few.mesh.vertices).save("run.h5")
-    commands = [line.split()[2:] for block in re.findall(r"```console\n(.*?)```", TEXT, flags=re.DOTALL)
-                for line in block.splitlines()]  # fmt: skip
-    assert len(commands) == 2
-    for words in commands:
+    commands = [
+        shlex.split(line)[2:]
+        for block in re.findall(r"```console\n(.*?)```", TEXT, flags=re.DOTALL)
+        for line in block.splitlines()
+    ]
+    classify, folds = ([w for w in commands if w[0] == name] for name in ("classify", "fold"))
+    assert (len(classify), len(folds), len(commands)) == (2, 3, 5)
+    for words in classify:
         assert main(words) == 0
         assert "flat" in capsys.readouterr().out
+    for words in folds:  # few states of a small napkin by one process; options given later win
+        assert main([*words, "--nodes", "6", "--per-class", "1", "--classes", "flat", "--workers", "1"]) == 0
+        assert Path(words[1]).stat().st_size > 0

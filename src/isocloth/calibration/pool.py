@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import pickle
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, as_completed, wait
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, Protocol
 
 from isocloth.calibration.work import Piece, Setting, do
+from isocloth.processes import without_main
 
 #: a pool whose workers die is set up anew so many times
 ATTEMPTS = 3
@@ -129,7 +128,7 @@ class Cores:
         self._pool = ProcessPoolExecutor(
             self._workers, mp_context=get_context("spawn"), initializer=_install, initargs=(self._setting,)
         )
-        with _without_main():  # processes are started by the first pieces they are given
+        with without_main():  # processes are started by the first pieces they are given
             wait([self._pool.submit(os.getpid) for _ in range(self._workers)])
         return self._pool
 
@@ -138,19 +137,6 @@ class Cores:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
-
-
-@contextlib.contextmanager
-def _without_main() -> Iterator[None]:
-    """Processes that start now do not run the caller's script again, which may have no `if __name__ == ...`."""
-    main = sys.modules["__main__"]
-    kept: dict[str, Any] = {name: main.__dict__.pop(name) for name in ("__file__", "__spec__") if name in main.__dict__}
-    main.__dict__["__spec__"] = None
-    try:
-        yield
-    finally:
-        main.__dict__.pop("__spec__", None)
-        main.__dict__.update(kept)
 
 
 _SETTING: Setting | None = None

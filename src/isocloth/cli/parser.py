@@ -9,6 +9,7 @@ from isocloth import __version__
 from isocloth.cli.calibrate import calibrate, forecast, sensitivity
 from isocloth.cli.classify import classify
 from isocloth.cli.demo import demo
+from isocloth.cli.fold import fold
 from isocloth.cli.info import info
 from isocloth.cli.reconstruct import reconstruct
 from isocloth.cli.render import render
@@ -30,6 +31,7 @@ def make_parser() -> argparse.ArgumentParser:
     _reconstruct(commands.add_parser("reconstruct", help="make a mesh from a cloud of points"))
     _demo(commands.add_parser("demo", help="simulate and picture a scene that shows what this is about"))
     _classify(commands.add_parser("classify", help="name the state of a folded cloth"))
+    _fold(commands.add_parser("fold", help="fold napkins by simulation, to a database of states"))
     _calibrate(commands.add_parser("calibrate", help="fit parameters to recordings of real cloth"))
     _sensitivity(commands.add_parser("sensitivity", help="show how much two parameters matter for a recording"))
     _forecast(commands.add_parser("forecast", help="guess parameters from density, size and speed of a recording"))
@@ -113,6 +115,22 @@ def _classify(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--frame", type=int, default=-1, help="of a trajectory (default: the last)")
     parser.add_argument("--threshold", type=float, help="distance beyond which a state is unknown")
     parser.set_defaults(command=classify)
+
+
+def _fold(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Fold napkins on a table by simulation: a database of named states. See docs/states.md."
+    parser.add_argument("output", help=".npz file of labelled states; with --sequence a trajectory, .h5 or .npz")
+    parser.add_argument("--sequence", metavar="NAME", help="one folding sequence instead, e.g. 'in half'")
+    parser.add_argument("--per-class", type=int, default=10, metavar="N", help="states of every class (default: 10)")
+    parser.add_argument("--classes", nargs="+", metavar="NAME", help="default: all twelve")
+    parser.add_argument("--nodes", type=int, default=20, metavar="N", help="along a side (default: 20)")
+    parser.add_argument("--seed", type=int, default=0, help="of places and angles of folds (default: 0)")
+    parser.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
+    again = parser.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="go on with an interrupted run")
+    again.add_argument("--restart", action="store_true", help="discard the states of an interrupted run")
+    parser.add_argument("--quiet", action="store_true", help="print errors only")
+    parser.set_defaults(command=fold)
 
 
 def _calibrate(parser: argparse.ArgumentParser) -> None:
