@@ -44,7 +44,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("isocloth.developable").developables
     if name in ("reconstruct", "Reconstruction"):
         return getattr(importlib.import_module("isocloth.reconstruction"), name)
-    if name in ("calibrate", "forecast", "sensitivity"):
+    if name in ("calibrate", "compare_models", "forecast", "sensitivity"):
         return getattr(importlib.import_module("isocloth.calibration"), name)
     if name == "Recording":
         return importlib.import_module("isocloth.recordings").Recording
