@@ -21,13 +21,14 @@ from isocloth.obstacles import (
 )
 from isocloth.simulation import ConvergenceWarning, Grasp, Gripper, Report, Simulation, State
 from isocloth.solver import TIGHT, NewtonOptions, ProjectionOptions
+from isocloth.terms.drag import AirDrag
 from isocloth.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "TIGHT", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError", "Floor",
-    "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
+    "TIGHT", "AirDrag", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError",
+    "Floor", "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
     "ProjectionOptions", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State",
     "Stick", "Trajectory", "TriangleMesh",
     "fabrics", "measure", "meshes", "models",

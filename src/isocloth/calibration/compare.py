@@ -28,7 +28,7 @@ class Row:
     """A line of the papers' table, of the test windows of all recordings.
 
     mean, deviation: m, means of e and s. largest_dispersion: m, of e + 2 s. seconds: processor time for all recordings.
-    iterations: projections or factorisations per step. Baselines have neither a time nor parameters.
+    iterations: projections or factorisations per step. timestep: s. Baselines have none of these, and no parameters.
     """
 
     name: str
@@ -37,9 +37,18 @@ class Row:
     largest_dispersion: float
     seconds: float | None = None
     iterations: float | None = None
+    timestep: float | None = None
     unconverged: int = 0
     simulations: int | None = None
     values: Mapping[str, float] = field(default_factory=dict)
+
+    def cells(self) -> list[str]:
+        """The line as text, lengths in cm; of a baseline only its errors."""
+        found = [self.name, *(f"{1e2 * x:.3f}" for x in (self.mean, self.deviation, self.largest_dispersion))]
+        if self.seconds is not None and self.iterations is not None and self.timestep is not None:
+            found += [f"{self.seconds:.2f}", f"{1e3 * self.timestep:.3g}", f"{self.iterations:.2f}"]
+            found += [*(f"{v:.4g}" for v in self.values.values()), str(self.simulations)]
+        return found
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,21 +85,21 @@ class Comparison:
             found.append(_row(name, [list(f.baselines.values())[k].within(*f.test) for f in fits]))
         return found
 
+    def heads(self) -> list[str]:
+        """What stands over the columns of the table."""
+        fitted = [SYMBOLS[p.name] for p in self._any.parameters]
+        timed = [f"{self.recorded:.3g} s take, s", "step, ms", "solves/step"]
+        return ["test window, cm", "mean e", "mean s", "max d", *timed, *fitted, "simulations"]
+
     def summary(self) -> str:
         """The papers' table as text."""
-        names = [p.name for p in self._any.parameters]
-        width = max(len(r.name) for r in [*self.rows(), *self.baselines()]) + 2
-        timed = f"{self.recorded:.3g} s take, s"
-        head = f"{'test window, cm':{max(width, 17)}s}{'mean e':>8s}{'mean s':>8s}{'max d':>8s}{timed:>16s}"
-        head += f"{'solves/step':>13s}" + "".join(f"{SYMBOLS[n]:>10s}" for n in names) + f"{'simulations':>13s}"
-        lines = [head]
-        for r in [*self.rows(), *self.baselines()]:
-            line = f"{r.name:{max(width, 17)}s}{1e2 * r.mean:8.3f}{1e2 * r.deviation:8.3f}"
-            line += f"{1e2 * r.largest_dispersion:8.3f}"
-            if r.seconds is not None and r.iterations is not None:
-                line += f"{r.seconds:16.2f}{r.iterations:13.2f}" + "".join(f"{r.values[n]:10.4g}" for n in names)
-                line += f"{r.simulations:13d}"
-            lines.append(line)
+        table = [r.cells() for r in [*self.rows(), *self.baselines()]]
+        names = max(len(cells[0]) for cells in table)
+        heads = self.heads()
+        wide = [max(8, len(head) + 2) for head in heads[1:]]
+        lines = [f"{heads[0]:{names}s}" + "".join(f"{head:>{w}s}" for head, w in zip(heads[1:], wide, strict=True))]
+        for name, *numbers in table:  # baselines have fewer columns
+            lines.append(f"{name:{names}s}" + "".join(f"{x:>{w}s}" for x, w in zip(numbers, wide, strict=False)))
         return "\n".join([*lines, *self.remarks()])
 
     def remarks(self) -> list[str]:
@@ -130,8 +139,8 @@ def _model_row(name: str, found: Calibration) -> Row:
     return _row(
         name, [f.errors.within(*f.test) for f in found.fits],
         seconds=float(sum(r["seconds"] for r in rows)), iterations=float(np.mean([r["iterations"] for r in rows])),
-        unconverged=sum(f.simulated.unconverged for f in found.fits), simulations=found.asked,
-        values=dict(found.values),
+        timestep=found.fits[0].experiment.timestep, unconverged=sum(f.simulated.unconverged for f in found.fits),
+        simulations=found.asked, values=dict(found.values),
     )  # fmt: skip
 
 

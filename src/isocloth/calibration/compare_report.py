@@ -7,7 +7,6 @@ import os
 
 from isocloth.calibration.charts import line_chart
 from isocloth.calibration.compare import Comparison
-from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.report import STYLE, shapes
 from isocloth.files import atomic_path
 
@@ -40,20 +39,10 @@ def page(found: Comparison, title: str) -> str:
 
 
 def _table(found: Comparison) -> str:
-    parameters = next(iter(found.fitted.values())).parameters
-    heads = [
-        "", "mean error, cm", "mean s, cm", "largest d, cm", f"{found.recorded:.3g} s take, s", "solves per step",
-        *(SYMBOLS[p.name] for p in parameters), "simulations",
-    ]  # fmt: skip
     rows = ""
-    for r in [*found.rows(), *found.baselines()]:
-        cells = [f"{1e2 * r.mean:.3f}", f"{1e2 * r.deviation:.3f}", f"{1e2 * r.largest_dispersion:.3f}"]
-        if r.seconds is not None and r.iterations is not None:
-            cells += [f"{r.seconds:.2f}", f"{r.iterations:.2f}", *(f"{r.values[p.name]:.4g}" for p in parameters)]
-            cells.append(str(r.simulations))
-        numbers = "".join(f"<td class=n>{c}</td>" for c in cells)
-        rows += f"<tr><td>{html.escape(r.name)}</td>{numbers}</tr>"
-    head = "".join(f"<th{' class=n' if k else ''}>{html.escape(h)}</th>" for k, h in enumerate(heads))
+    for name, *numbers in (r.cells() for r in [*found.rows(), *found.baselines()]):
+        rows += f"<tr><td>{html.escape(name)}</td>{''.join(f'<td class=n>{x}</td>' for x in numbers)}</tr>"
+    head = "".join(f"<th{' class=n' if k else ''}>{html.escape(h)}</th>" for k, h in enumerate(found.heads()))
     return f"<table><tr>{head}</tr>{rows}</table>"
 
 

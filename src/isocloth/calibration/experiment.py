@@ -157,7 +157,7 @@ def prepare(
     *,
     fabric: Fabric | None = None,
     shape: tuple[int, int] | None = None,
-    timestep: float = 0.01,
+    timestep: float | None = None,
     drive: str = "camera",
     smooth: bool = True,
     longest_gap: float = 0.25,
@@ -175,7 +175,7 @@ def prepare(
         fabric: what the cloth is made of; None = the recording's.
         shape: nodes (along the width, along the height) of the simulated sheet; None = a node per marker, or with up to
             30 markers also one between every two.
-        timestep: s.
+        timestep: s; None = what suits the model, 0.01 or with the nonconforming one 0.002.
         drive: "camera" (the held markers as they were seen) or "tool" (`recording.held_path`).
         smooth: whether the paths of held markers are smoothed.
         longest_gap: s, for which a held marker may be missing.
@@ -212,6 +212,8 @@ def prepare(
     chosen = as_model(model)
     if not isinstance(chosen, Isometric):
         options["model"] = chosen
+    if timestep is None:
+        timestep = chosen.timestep
     mesh, carry, note = lay(part.mesh, shape, chosen)
     held = _nodes_at(mesh, part.mesh.vertices[part.held])
     steps = int(np.floor(part.duration / timestep + 1e-6)) + 1

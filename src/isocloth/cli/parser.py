@@ -179,7 +179,7 @@ def _fitted(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--points", type=int, help="values of each parameter, or places where the search begins")
     parser.add_argument("--shape", type=int, nargs=2, metavar="N", help="nodes along width and height")
-    parser.add_argument("--timestep", type=seconds, default=0.01, metavar="S", help="default: 0.01")
+    parser.add_argument("--timestep", type=seconds, metavar="S", help="default: 0.01, nonconforming 0.002")
     parser.add_argument("--workers", type=int, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="of the scheduler of a Dask cluster")
     parser.add_argument("--quiet", action="store_true", help="print the result only")
