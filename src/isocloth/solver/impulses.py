@@ -162,7 +162,9 @@ class Impulses:
         after, impulses = found.velocities.copy(), found.impulses.copy()
         _keep_still(self._links, self.factor.fronts, np.ascontiguousarray(speed).ravel(), after, impulses)
         self.seconds["velocities"] += time.thread_time() - start
-        return after, impulses[len(self._links.pairs) :].reshape(-1, 3) / h
+        # impulses act on velocities that were damped already: a force had to be larger by what the damping takes
+        force = (1.0 / h + self.fabric.damping / self.fabric.density) * impulses[len(self._links.pairs) :]
+        return after, force.reshape(-1, 3)
 
     def _factorise(self, x: FloatArray, regularisation: float = REGULARISATION[0]) -> None:
         usual = regularisation == REGULARISATION[0]
