@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike
 
 from isocloth.calibration.errors import Errors, errors
 from isocloth.calibration.mesh import lay, suited
+from isocloth.calibration.particle_start import particles_at
 from isocloth.calibration.smooth import at_most, smooth_path, with_smooth_distance
 from isocloth.calibration.start import first_shape, hanging, unstretched
 from isocloth.errors import ConvergenceError, RecordingError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
-from isocloth.models import Isometric, Model, as_model
+from isocloth.models import Isometric, Model, Nonconforming, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.recordings import Recording
 from isocloth.recordings.resample import longest_absence
@@ -56,6 +57,7 @@ class Experiment:
     areas: FloatArray  # (k,) weight of every marker, summing up to 1
     markers: FloatArray  # (k, 3) m, the recorded markers at the start
     bias: FloatArray  # (k, 3) m, added to simulated markers in every frame
+    particles: FloatArray | None = None  # (m, 3) m, where those of the nonconforming model start
     obstacles: tuple[Obstacle, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -84,6 +86,8 @@ class Experiment:
             self.mesh.with_vertices(self.start), fabric, timestep=self.timestep, rest=self.mesh,
             obstacles=obstacles, **self.options,
         )  # fmt: skip
+        if self.particles is not None:
+            sim.state = replace(sim.state, particles=self.particles)
         if self.velocities.any():
             sim.velocities = self.velocities
         return sim
@@ -251,10 +255,11 @@ def prepare(
     bias = np.zeros_like(shown)
     if keep_bias:
         bias = shown - np.einsum("kq,kqd->kd", weights, first[nodes])
+    exact = particles_at(mesh, first, held, path[0]) if isinstance(chosen, Nonconforming) else None
     made = Experiment(
         recording=part, fabric=fabric, mesh=mesh, start=first, velocities=velocities, held=held, path=path,
         timestep=timestep, areas=_areas(part.mesh), obstacles=tuple(obstacles), options=dict(options),
-        notes=tuple(notes), markers=shown, bias=bias, weights=weights, nodes=nodes,
+        notes=tuple(notes), markers=shown, bias=bias, weights=weights, nodes=nodes, particles=exact,
     )  # fmt: skip
     # options and models that do not go together are refused here, where a search would take them for bad parameters
     made.simulation(fabric)
