@@ -193,7 +193,7 @@ def ticks(low: float, high: float) -> list[tuple[float, str]]:
     step = 10.0 ** np.floor(np.log10((high - low) / 4))
     step *= next(k for k in (1, 2, 5, 10) if (high - low) / (k * step) <= 6)
     values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
-    return [(float(v), f"{v:.6g}") for v in values]
+    return [(float(v), f"{v + 0.0:.6g}") for v in values]  # 0.0 takes the sign off a zero
 
 
 def _runs(y: FloatArray) -> Sequence[slice]:

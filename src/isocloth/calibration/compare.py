@@ -105,10 +105,15 @@ class Comparison:
     def remarks(self) -> list[str]:
         """What a reader of the table should know, a line each."""
         found = [f"{name}: left out: {why}" for name, why in self.left_out.items()]
-        for name, calibration in self.fitted.items():
-            found += [f"{name}: {p} ended at a bound of its range" for p in calibration.at_bounds]
-            if calibration.unconverged:
-                found.append(f"{name}: {calibration.unconverged} steps of all simulations did not converge")
+        for p in self._any.parameters:
+            stopped = [name for name, calibration in self.fitted.items() if p.name in calibration.at_bounds]
+            if stopped:
+                found.append(f"{p.name} ended at a bound of its range: {', '.join(stopped)}")
+        found += [
+            f"{name}: {calibration.unconverged} steps of all simulations did not converge"
+            for name, calibration in self.fitted.items()
+            if calibration.unconverged
+        ]
         missing = [n for n in self.wanted if n not in self.fitted and n not in self.left_out]
         return [*found, f"not fitted yet: {', '.join(missing)}"] if missing else found
 

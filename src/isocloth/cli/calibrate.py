@@ -150,8 +150,10 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
     """Arguments that fits and maps share."""
     common: dict[str, Any] = {
         "workers": options.workers, "dask": options.dask, "progress": not options.quiet, "drive": options.drive,
-        "timestep": options.timestep,
+        "timestep": options.timestep, "start": options.start, "keep_bias": options.keep_bias,
     }  # fmt: skip
+    if options.longest_gap is not None:
+        common["longest_gap"] = options.longest_gap
     if options.fabric is not None:
         common["fabric"] = _fabric(options.fabric)
     if options.shape is not None:

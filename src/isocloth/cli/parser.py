@@ -180,6 +180,12 @@ def _fitted(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--points", type=int, help="values of each parameter, or places where the search begins")
     parser.add_argument("--shape", type=int, nargs=2, metavar="N", help="nodes along width and height")
     parser.add_argument("--timestep", type=seconds, metavar="S", help="default: 0.01, nonconforming 0.002")
+    parser.add_argument(
+        "--start", choices=("recorded", "hanging"), default="recorded",
+        help="shape in which the cloth begins: as it was seen, or at rest below its corners (default: recorded)",
+    )  # fmt: skip
+    parser.add_argument("--keep-bias", action="store_true", help="add what markers show beside the start to all frames")
+    parser.add_argument("--longest-gap", type=seconds, metavar="S", help="of a held marker (default: 0.25)")
     parser.add_argument("--workers", type=int, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="of the scheduler of a Dask cluster")
     parser.add_argument("--quiet", action="store_true", help="print the result only")
