@@ -16,7 +16,9 @@ import pytest
 import isocloth as ic
 from calibration.made import FABRIC, TRUE, recording
 from isocloth.calibration import SearchOptions, compare_models, prepare
+from isocloth.calibration.particle_start import particles_at
 from isocloth.cli import main
+from isocloth.terms.midpoints import midpoints
 
 SRC = str(Path(ic.__file__).parents[1])
 NEAR = {"gravity_density": (0.08, 0.16), "damping": (0.25, 0.65)}
@@ -41,6 +43,28 @@ def test_every_model_is_simulated_from_the_same_start(model: str) -> None:
     path = made.at_times(made.path)[: len(found.positions)]
     known = np.isfinite(found.positions[:, 0, 0]) & (made.recording.times <= 0.5)
     assert found.positions[known][:, made.recording.held] == pytest.approx(path[known], abs=1e-6)
+
+
+def test_particles_start_near_the_recorded_shape_with_exact_distances() -> None:
+    made = prepare(recording(), model="nonconforming")
+    mid = midpoints(made.mesh)
+
+    def off(x: np.ndarray) -> float:
+        a, b = mid.pairs.T
+        return float(np.abs(np.linalg.norm(x[a] - x[b], axis=1) - mid.lengths).max())
+
+    middles = mid.to_particles @ made.start
+    assert off(middles) > 1e-6  # as recorded and unstretched: more than the model accepts
+    assert off(made.particles) < 1e-7
+    assert mid.to_nodes[made.held] @ made.particles == pytest.approx(made.path[0], abs=1e-7)
+    assert np.linalg.norm(made.particles - middles, axis=1).max() < 2e-3
+    assert prepare(recording()).particles is None
+    # a flat sheet whose corners are too far apart has no such place: what is found is finite, and near
+    flat = ic.meshes.rectangle(0.3, 0.4, (3, 4), element="triangle")
+    held = flat.corners[:2]
+    apart = flat.vertices[held] * 1.02
+    found = particles_at(flat, flat.vertices, held, apart)
+    assert np.linalg.norm(found - midpoints(flat).points, axis=1).max() < 0.02
 
 
 def test_a_model_with_parameters_is_fitted_with_them() -> None:
