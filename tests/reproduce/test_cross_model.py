@@ -1,4 +1,4 @@
-"""The recording of the check that compares models: what it is made of, and that nobody who is fitted knows of the air."""
+"""The recording of the check that compares models: how it moves, and that what is fitted does not know of the air."""
 
 from __future__ import annotations
 
