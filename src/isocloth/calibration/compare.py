@@ -47,7 +47,7 @@ class Row:
         found = [self.name, *(f"{1e2 * x:.3f}" for x in (self.mean, self.deviation, self.largest_dispersion))]
         if self.seconds is not None and self.iterations is not None and self.timestep is not None:
             found += [f"{self.seconds:.2f}", f"{1e3 * self.timestep:.3g}", f"{self.iterations:.2f}"]
-            found += [*(f"{v:.4g}" for v in self.values.values()), str(self.simulations)]
+            found += [*(f"{v:#.4g}" for v in self.values.values()), str(self.simulations)]
         return found
 
 
