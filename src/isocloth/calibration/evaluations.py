@@ -42,7 +42,7 @@ class Evaluations:
         self.setting, self.loss = setting, loss
         self._pool, self._file, self._progress = pool, file, progress
         self._known: dict[tuple[Any, ...], dict[str, Any]] = {}
-        self._asked: set[tuple[Any, ...]] = set()
+        self._asked: dict[tuple[Any, ...], None] = {}  # in order
         self.computed = 0
         self.unconverged = 0  # steps, of what was read from a file too
         self.best: tuple[float, FloatArray] = (float("inf"), np.full(len(setting.parameters), 0.5))
@@ -98,9 +98,22 @@ class Evaluations:
         """Simulations that the search has asked for, whether they were computed now or before an interruption."""
         return sum(1 + 2 * len(point) * linear for _, point, linear in self._asked)
 
+    def best_asked(self) -> tuple[float, FloatArray]:
+        """Least loss, m, and its point, of what the search has asked for so far.
+
+        A search goes on from here, not from `best`: a file that is resumed knows points which this run has not come to
+        yet, and would lead it another way than the run that was interrupted.
+        """
+        points = dict.fromkeys(point for _, point, _ in self._asked)
+        losses = [self._loss(np.array(point)) for point in points]
+        if not losses:
+            return float("inf"), self.best[1]
+        k = int(np.argmin(losses))
+        return losses[k], np.array(list(points)[k])
+
     def _compute(self, pieces: Sequence[Piece]) -> None:
         """Have pieces done that are not known yet."""
-        self._asked.update(tuple(p) for p in pieces if (*tuple(p)[:2], True) not in self._asked)
+        self._asked.update({tuple(p): None for p in pieces if (*tuple(p)[:2], True) not in self._asked})
         new = {tuple(p): p for p in pieces if tuple(p) not in self._known and (*tuple(p)[:2], True) not in self._known}
         if new:
             try:
