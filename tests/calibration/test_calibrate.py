@@ -97,6 +97,16 @@ def test_the_default_search_is_not_caught_by_roughness() -> None:
     assert found == pytest.approx([0.3, 0.8], abs=0.03)
 
 
+def test_a_search_does_not_follow_points_that_only_a_file_knows() -> None:
+    for centre in ((0.3, 0.8), (0.62, 0.31), (0.45, 0.5)):
+        first = Bowl(centre, roughness=0.03)
+        found = METHODS["multistart"](first, SearchOptions())
+        resumed = Bowl(centre, roughness=0.03)
+        resumed._known, resumed.best = dict(first._known), first.best
+        assert np.array_equal(METHODS["multistart"](resumed, SearchOptions()), found)
+        assert resumed.computed == 0
+
+
 def test_the_paraboloid_through_exact_values_is_exact() -> None:
     random = np.random.default_rng(0)
     places = random.random((20, 2))
