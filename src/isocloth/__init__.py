@@ -21,13 +21,14 @@ from isocloth.obstacles import (
 )
 from isocloth.simulation import ConvergenceWarning, Grasp, Gripper, Report, Simulation, State
 from isocloth.solver import TIGHT, NewtonOptions, ProjectionOptions
+from isocloth.terms.drag import AirDrag
 from isocloth.trajectory import Trajectory
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "TIGHT", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError", "Floor",
-    "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
+    "TIGHT", "AirDrag", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError",
+    "Floor", "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
     "ProjectionOptions", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State",
     "Stick", "Trajectory", "TriangleMesh",
     "fabrics", "measure", "meshes", "models",
@@ -45,7 +46,7 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("isocloth.developable").developables
     if name in ("reconstruct", "Reconstruction"):
         return getattr(importlib.import_module("isocloth.reconstruction"), name)
-    if name in ("calibrate", "forecast", "sensitivity"):
+    if name in ("calibrate", "compare_models", "forecast", "sensitivity"):
         return getattr(importlib.import_module("isocloth.calibration"), name)
     if name == "Recording":
         return importlib.import_module("isocloth.recordings").Recording

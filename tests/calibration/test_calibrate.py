@@ -97,6 +97,16 @@ def test_the_default_search_is_not_caught_by_roughness() -> None:
     assert found == pytest.approx([0.3, 0.8], abs=0.03)
 
 
+def test_a_search_does_not_follow_points_that_only_a_file_knows() -> None:
+    for centre in ((0.3, 0.8), (0.62, 0.31), (0.45, 0.5)):
+        first = Bowl(centre, roughness=0.03)
+        found = METHODS["multistart"](first, SearchOptions())
+        resumed = Bowl(centre, roughness=0.03)
+        resumed._known, resumed.best = dict(first._known), first.best
+        assert np.array_equal(METHODS["multistart"](resumed, SearchOptions()), found)
+        assert resumed.computed == 0
+
+
 def test_the_paraboloid_through_exact_values_is_exact() -> None:
     random = np.random.default_rng(0)
     places = random.random((20, 2))
@@ -265,6 +275,29 @@ def test_a_calibration_resumes_to_the_same_numbers(experiment, tmp_path: Path) -
         sweep(experiment, workers=1, save=file, resume=True)
     with pytest.raises(FileNotFoundError, match="folder"):
         sweep(experiment, workers=1, save=tmp_path / "none" / "x.json")
+
+
+def test_a_search_that_follows_its_best_point_resumes_to_the_same_numbers(experiment, tmp_path: Path) -> None:
+    def fit(file: Path, resume: bool):
+        return ic.calibrate(
+            experiment, RANGES, workers=1, search=SearchOptions(points=4, starts=1, most=3), train=(0.0, 0.9),
+            save=file, resume=resume,
+        )  # fmt: skip
+
+    file = tmp_path / "fit.json"
+    whole = fit(file, False)
+    kept = json.loads(file.read_text())
+    # a file that is complete already knows the best point, to which the search has still to come
+    again = fit(file, True)
+    assert again.simulations == 0
+    for share in (0.3, 0.8):
+        part = {**kept, "known": kept["known"][: int(share * len(kept["known"]))]}
+        file.write_text(json.dumps(part))
+        resumed = fit(file, True)
+        assert 0 < resumed.simulations < whole.simulations
+        assert resumed.values == again.values == whole.values
+        assert resumed.uncertainty == again.uncertainty == whole.uncertainty
+        assert resumed.asked == again.asked == whole.asked == whole.simulations
 
 
 def test_a_dask_cluster_gives_the_same_even_if_a_worker_is_killed(experiment) -> None:

@@ -28,7 +28,7 @@ def test_python_in_the_page_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     for block in re.findall(r"```python\n(.*?)```", TEXT, flags=re.DOTALL):
         exec(compile(block, "docs/calibration.md", "exec"), names)
     assert names["found"].values["gravity_density"] == pytest.approx(0.12, rel=0.05)  # type: ignore[attr-defined]
-    assert {p.name for p in tmp_path.iterdir()} == {"sheet.npz", "calibration.json", "report.html"}
+    assert {p.name for p in tmp_path.iterdir()} == {"sheet.npz", "calibration.json", "report.html", "models.html"}
 
 
 class _Parsed(Exception):

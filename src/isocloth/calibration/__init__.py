@@ -2,6 +2,7 @@
 
 from isocloth.calibration import baselines
 from isocloth.calibration.calibrate import Calibration, Fit, calibrate
+from isocloth.calibration.compare import Comparison, compare_models
 from isocloth.calibration.errors import Errors, errors
 from isocloth.calibration.experiment import Experiment, prepare
 from isocloth.calibration.forecast import HANDS, HANGER, Forecast, Refit, forecast, refit, speed_measure
@@ -10,7 +11,7 @@ from isocloth.calibration.search import SearchOptions
 from isocloth.calibration.sensitivity import SensitivityMap, sensitivity
 
 __all__ = [
-    "HANDS", "HANGER", "Calibration", "Errors", "Experiment", "Fit", "Forecast", "Parameter", "Refit", "SearchOptions",
-    "SensitivityMap", "baselines", "calibrate", "errors", "forecast", "prepare", "refit", "sensitivity",
-    "speed_measure",
+    "HANDS", "HANGER", "Calibration", "Comparison", "Errors", "Experiment", "Fit", "Forecast", "Parameter", "Refit",
+    "SearchOptions", "SensitivityMap", "baselines", "calibrate", "compare_models", "errors", "forecast", "prepare",
+    "refit", "sensitivity", "speed_measure",
 ]  # fmt: skip

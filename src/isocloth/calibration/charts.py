@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 WIDTH, HEIGHT = 760, 340
 LEFT, RIGHT, TOP, BOTTOM = 64, 150, 34, 46
-COLOURS = ("#1f5fa8", "#c8553d", "#2e8b57", "#8a5fbf", "#b58900", "#444444")
+COLOURS = ("#1f5fa8", "#c8553d", "#2e8b57", "#8a5fbf", "#b58900", "#444444", "#8c8c8c", "#b9a58c")
 
 
 def line_chart(
@@ -26,9 +26,10 @@ def line_chart(
     columns: Mapping[str, FloatArray],
     *,
     shaded: tuple[float, float] | None = None,
+    dashed: Sequence[str] = (),
     most: int = 900,
 ) -> str:
-    """Lines over x; NaN breaks a line. `shaded` marks a range of x."""
+    """Lines over x; NaN breaks a line. `shaded` marks a range of x, `dashed` names lines that are to stand back."""
     every = max(1, len(x) // most)
     x = x[::every]
     ys = {name: y[::every] for name, y in columns.items()}
@@ -51,9 +52,10 @@ def line_chart(
     parts += _axes(x0, x1, 0.0, high, px, py, x_label, y_label, WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM)
     for k, (name, y) in enumerate(ys.items()):
         colour = COLOURS[k % len(COLOURS)]
+        dash = ' stroke-dasharray="5 4"' if name in dashed else ""
         for run in _runs(y):
             points = " ".join(f"{px(a):.1f},{py(min(b, high)):.1f}" for a, b in zip(x[run], y[run], strict=True))
-            parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
+            parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}/>')
         parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{TOP + 14 + 17 * k}" fill="{colour}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
@@ -191,7 +193,7 @@ def ticks(low: float, high: float) -> list[tuple[float, str]]:
     step = 10.0 ** np.floor(np.log10((high - low) / 4))
     step *= next(k for k in (1, 2, 5, 10) if (high - low) / (k * step) <= 6)
     values = np.arange(np.ceil(low / step - 1e-9), np.floor(high / step + 1e-9) + 1) * step
-    return [(float(v), f"{v:.6g}") for v in values]
+    return [(float(v), f"{v + 0.0:.6g}") for v in values]  # 0.0 takes the sign off a zero
 
 
 def _runs(y: FloatArray) -> Sequence[slice]:

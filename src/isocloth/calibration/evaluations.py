@@ -42,8 +42,9 @@ class Evaluations:
         self.setting, self.loss = setting, loss
         self._pool, self._file, self._progress = pool, file, progress
         self._known: dict[tuple[Any, ...], dict[str, Any]] = {}
+        self._asked: dict[tuple[Any, ...], None] = {}  # in order
         self.computed = 0
-        self.unconverged = 0
+        self.unconverged = 0  # steps, of what was read from a file too
         self.best: tuple[float, FloatArray] = (float("inf"), np.full(len(setting.parameters), 0.5))
         self.history: list[tuple[FloatArray, float]] = []
         self._saved = self._shown = 0.0
@@ -92,8 +93,27 @@ class Evaluations:
         point = tuple(u.tolist())
         return self._known.get((number, point, False)) or self._known[(number, point, True)]
 
+    @property
+    def asked(self) -> int:
+        """Simulations that the search has asked for, whether they were computed now or before an interruption."""
+        return sum(1 + 2 * len(point) * linear for _, point, linear in self._asked)
+
+    def best_asked(self) -> tuple[float, FloatArray]:
+        """Least loss, m, and its point, of what the search has asked for so far.
+
+        A search goes on from here, not from `best`: a file that is resumed knows points which this run has not come to
+        yet, and would lead it another way than the run that was interrupted.
+        """
+        points = dict.fromkeys(point for _, point, _ in self._asked)
+        losses = [self._loss(np.array(point)) for point in points]
+        if not losses:
+            return float("inf"), self.best[1]
+        k = int(np.argmin(losses))
+        return losses[k], np.array(list(points)[k])
+
     def _compute(self, pieces: Sequence[Piece]) -> None:
         """Have pieces done that are not known yet."""
+        self._asked.update({tuple(p): None for p in pieces if (*tuple(p)[:2], True) not in self._asked})
         new = {tuple(p): p for p in pieces if tuple(p) not in self._known and (*tuple(p)[:2], True) not in self._known}
         if new:
             try:
@@ -187,6 +207,7 @@ class Evaluations:
             )
         for number, point, linear, value in known:
             self._known[(number, tuple(point), linear)] = value
+            self.unconverged += int(value["unconverged"])
         for key in list(self._known):
             u = np.array(key[1])
             if all((n, key[1], False) in self._known or (n, key[1], True) in self._known

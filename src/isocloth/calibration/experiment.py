@@ -5,21 +5,23 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.calibration.errors import Errors, errors
+from isocloth.calibration.mesh import lay, suited
+from isocloth.calibration.particle_start import particles_at
 from isocloth.calibration.smooth import at_most, smooth_path, with_smooth_distance
-from isocloth.calibration.start import first_shape, hanging, on_finer, unstretched
+from isocloth.calibration.start import first_shape, hanging, unstretched
 from isocloth.errors import ConvergenceError, RecordingError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.models import Isometric, Model, Nonconforming, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.recordings import Recording
-from isocloth.recordings.grid import sheet
 from isocloth.recordings.resample import longest_absence
 from isocloth.recordings.sampling import weights_at
 from isocloth.simulation import Simulation
@@ -27,8 +29,6 @@ from isocloth.typing import FloatArray, IntArray
 
 #: s; frames farther apart than this do not belong to one motion
 LONGEST_STEP = 1.0
-#: markers up to this number are too few for a mesh: it gets a node between every two, as in the papers
-FEW = 30
 
 
 class Simulated(NamedTuple):
@@ -57,6 +57,7 @@ class Experiment:
     areas: FloatArray  # (k,) weight of every marker, summing up to 1
     markers: FloatArray  # (k, 3) m, the recorded markers at the start
     bias: FloatArray  # (k, 3) m, added to simulated markers in every frame
+    particles: FloatArray | None = None  # (m, 3) m, where those of the nonconforming model start
     obstacles: tuple[Obstacle, ...] = ()
     options: Mapping[str, Any] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
@@ -71,11 +72,13 @@ class Experiment:
         a, b = float(self.recording.times[0]), float(self.recording.times[-1])
         return (a, 0.5 * (a + b)), (0.5 * (a + b), b)
 
-    def simulate(self, fabric: Fabric, until: float | None = None) -> Simulated:
-        """Simulate the recorded motion with another fabric, whose friction is also that of all obstacles.
+    @property
+    def model(self) -> Model:
+        """The cloth model that is simulated."""
+        return as_model(self.options.get("model", "isometric"))
 
-        until: s, after which nothing is needed; frames after it are NaN.
-        """
+    def simulation(self, fabric: Fabric) -> Simulation:
+        """The cloth at its start, held by nobody yet."""
         obstacles = [copy.copy(o) for o in self.obstacles]
         for obstacle in obstacles:
             obstacle.friction = fabric.friction
@@ -83,8 +86,18 @@ class Experiment:
             self.mesh.with_vertices(self.start), fabric, timestep=self.timestep, rest=self.mesh,
             obstacles=obstacles, **self.options,
         )  # fmt: skip
+        if self.particles is not None:
+            sim.state = replace(sim.state, particles=self.particles)
         if self.velocities.any():
             sim.velocities = self.velocities
+        return sim
+
+    def simulate(self, fabric: Fabric, until: float | None = None) -> Simulated:
+        """Simulate the recorded motion with another fabric, whose friction is also that of all obstacles.
+
+        until: s, after which nothing is needed; frames after it are NaN.
+        """
+        sim = self.simulation(fabric)
         path, inverse, last = self.path, 1.0 / self.timestep, len(self.path) - 1
 
         def between(t: float) -> FloatArray:
@@ -148,7 +161,7 @@ def prepare(
     *,
     fabric: Fabric | None = None,
     shape: tuple[int, int] | None = None,
-    timestep: float = 0.01,
+    timestep: float | None = None,
     drive: str = "camera",
     smooth: bool = True,
     longest_gap: float = 0.25,
@@ -156,6 +169,7 @@ def prepare(
     markers: ArrayLike | None = None,
     keep_bias: bool = False,
     obstacles: Sequence[Obstacle] = (),
+    model: str | Model = "isometric",
     **options: Any,
 ) -> Experiment:
     """Make a recording ready.
@@ -165,7 +179,7 @@ def prepare(
         fabric: what the cloth is made of; None = the recording's.
         shape: nodes (along the width, along the height) of the simulated sheet; None = a node per marker, or with up to
             30 markers also one between every two.
-        timestep: s.
+        timestep: s; None = what suits the model, 0.01 or with the nonconforming one 0.002.
         drive: "camera" (the held markers as they were seen) or "tool" (`recording.held_path`).
         smooth: whether the paths of held markers are smoothed.
         longest_gap: s, for which a held marker may be missing.
@@ -175,7 +189,9 @@ def prepare(
         keep_bias: whether what the markers show beside the simulated start is added to every simulated frame, for
             cameras whose nodes are not points of the cloth.
         obstacles: what the cloth meets.
-        options: for `Simulation`: integrator, solver, model, self_collision, ...
+        model: of the cloth, see `Simulation`. All start from the same shape on the same nodes; quads become triangles
+            for the nonconforming one, and triangles in a rectangle quads for the quasi-inextensible one.
+        options: for `Simulation`: integrator, solver, self_collision, ...
     """
     part = recording.longest_segment(max(5.0 / recording.rate, LONGEST_STEP))
     notes = []
@@ -197,7 +213,12 @@ def prepare(
         raise ValueError(f"start = {start!r}: expected 'recorded' or 'hanging'")
     if drive == "tool" and part.held_path is None:
         raise RecordingError("the recording has no path of a tool; use drive='camera'")
-    mesh, grid, finer = _mesh(part.mesh, shape)
+    chosen = as_model(model)
+    if not isinstance(chosen, Isometric):
+        options["model"] = chosen
+    if timestep is None:
+        timestep = chosen.timestep
+    mesh, carry, note = lay(part.mesh, shape, chosen)
     held = _nodes_at(mesh, part.mesh.vertices[part.held])
     steps = int(np.floor(part.duration / timestep + 1e-6)) + 1
     times = part.times[0] + timestep * np.arange(steps + 1)
@@ -223,53 +244,26 @@ def prepare(
         speeds = np.zeros_like(shown)
         if shown.shape != part.mesh.vertices.shape or not np.isfinite(shown).all():
             raise ValueError(f"markers have shape {shown.shape}: expected {part.mesh.vertices.shape}, finite positions")
-    nodal = on_finer(shown, grid, finer) if finer != grid else shown
-    velocities = on_finer(speeds, grid, finer) if finer != grid else speeds
+    nodal, velocities = carry(shown), carry(speeds)
     if start == "hanging":
         first, velocities = hanging(mesh, held, path[0], nodal), np.zeros_like(nodal)
     else:
         first = unstretched(mesh, nodal, held, path[0])
+    mesh, cut = suited(mesh, chosen)
+    notes += [x for x in (note, cut) if x]
     weights, nodes = weights_at(mesh.vertices[:, :2], mesh.faces, part.mesh.vertices[:, :2])
     bias = np.zeros_like(shown)
     if keep_bias:
         bias = shown - np.einsum("kq,kqd->kd", weights, first[nodes])
-    return Experiment(
+    exact = particles_at(mesh, first, held, path[0]) if isinstance(chosen, Nonconforming) else None
+    made = Experiment(
         recording=part, fabric=fabric, mesh=mesh, start=first, velocities=velocities, held=held, path=path,
         timestep=timestep, areas=_areas(part.mesh), obstacles=tuple(obstacles), options=dict(options),
-        notes=tuple(notes), markers=shown, bias=bias, weights=weights, nodes=nodes,
+        notes=tuple(notes), markers=shown, bias=bias, weights=weights, nodes=nodes, particles=exact,
     )  # fmt: skip
-
-
-def _mesh(markers: Mesh, shape: tuple[int, int] | None) -> tuple[Mesh, tuple[int, int], tuple[int, int]]:
-    """The mesh of the simulation, and rows and columns of the markers and of the mesh; no grid: the mesh itself."""
-    x, y = np.unique(np.round(markers.vertices[:, 0], 9)), np.unique(np.round(markers.vertices[:, 1], 9))
-    regular = (
-        markers.element == "quad"
-        and len(x) * len(y) == markers.n_vertices
-        and np.ptp(markers.vertices[:, 2]) < 1e-9
-        and np.allclose(
-            markers.vertices, sheet((len(y), len(x)), (x[-1] - x[0], y[-1] - y[0])).vertices + np.array([x[0], y[0], 0])
-        )
-    )
-    if not regular:
-        if shape is not None:
-            raise ValueError(
-                "shape needs markers in rows and columns; without it the recording's own mesh is simulated"
-            )
-        if np.ptp(markers.vertices[:, 2]) > 1e-9:
-            raise RecordingError("the rest shape of the recording is not flat along x and y")
-        return markers, (1, markers.n_vertices), (1, markers.n_vertices)
-    grid = (len(y), len(x))
-    if shape is not None:
-        finer = (int(shape[1]), int(shape[0]))
-    elif markers.n_vertices <= FEW:
-        finer = (2 * grid[0] - 1, 2 * grid[1] - 1)
-    else:
-        finer = grid
-    if finer == grid:
-        return markers, grid, grid
-    made = sheet(finer, (float(x[-1] - x[0]), float(y[-1] - y[0])))
-    return made.with_vertices(made.vertices + np.array([x[0], y[0], 0.0])), grid, finer
+    # options and models that do not go together are refused here, where a search would take them for bad parameters
+    made.simulation(fabric)
+    return made
 
 
 def _nodes_at(mesh: Mesh, places: FloatArray) -> IntArray:

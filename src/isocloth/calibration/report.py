@@ -17,7 +17,8 @@ from isocloth.typing import FloatArray
 STYLE = """
 body { font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; }
 table { border-collapse: collapse; margin: 1em 0; } td, th { padding: 0.2em 1.1em 0.2em 0; text-align: left; }
-td.n { text-align: right; font-variant-numeric: tabular-nums; } .doubt { color: #a03010; } svg { max-width: 100%; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; } .doubt { color: #a03010; }
+svg { max-width: 100%; }
 .row svg { max-width: 32%; }
 """
 
@@ -91,11 +92,12 @@ def _recording(fit: Fit) -> list[str]:
             {"e": 1e2 * fit.errors.e, "e + 2 s": 1e2 * fit.errors.d}, shaded=fit.test,
         ),
         "<p>Simulated mesh (blue) and recorded markers (red) at three instants of the test window.</p>",
-        f'<div class="row">{"".join(_shapes(fit))}</div>',
+        f'<div class="row">{"".join(shapes(fit))}</div>',
     ]  # fmt: skip
 
 
-def _shapes(fit: Fit) -> list[str]:
+def shapes(fit: Fit) -> list[str]:
+    """Drawings of three instants of the test window."""
     experiment = fit.experiment
     assert experiment.recording.mesh is not None
     view = _view(experiment.path)

@@ -177,7 +177,7 @@ def _surface(seen: Evaluations, options: SearchOptions) -> FloatArray:
     p = len(seen.setting.parameters)
     count = 3 * (p + 1) * (p + 2) // 2
     random = np.random.default_rng(options.seed + 1)
-    centre = seen.best[1]
+    centre = seen.best_asked()[1]
     for radius in RADII:
         spread = qmc.Halton(p, scramble=True, rng=random).random(count)
         places = [*np.clip(centre + radius * (2.0 * spread - 1.0), 0.0, 1.0), centre]
@@ -187,7 +187,8 @@ def _surface(seen: Evaluations, options: SearchOptions) -> FloatArray:
             centre = minimum
     value = seen.losses([centre])[0]
     # within the roughness of the loss the paraboloid knows better than a lucky point
-    return centre if value <= 1.05 * seen.best[0] else seen.best[1]
+    least, best = seen.best_asked()
+    return centre if value <= 1.05 * least else best
 
 
 def paraboloid_minimum(places: FloatArray, squares: FloatArray, centre: FloatArray, radius: float) -> FloatArray | None:

@@ -1,14 +1,16 @@
-"""`isocloth calibrate`, `sensitivity` and `forecast`: parameters from recordings."""
+"""`isocloth calibrate`, `compare`, `sensitivity` and `forecast`: parameters from recordings."""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from isocloth.cli.columns import columns
 from isocloth.fabric import Fabric, fabrics
+from isocloth.models import MODELS, Model, as_model
 
 
 def calibrate(options: argparse.Namespace) -> int:
@@ -17,13 +19,8 @@ def calibrate(options: argparse.Namespace) -> int:
 
     folder = Path(options.output)
     files = _files(options.recordings)
-    common = _common(options)
-    common["method"] = options.method
-    for name in ("train", "test"):
-        if getattr(options, name) is not None:
-            common[name] = tuple(getattr(options, name))
-    common["loss"] = options.loss
-    common["search"] = calibration.SearchOptions(points=options.points, seed=options.seed)
+    common = _common(options) | _searched(options)
+    common["model"] = _model(options.model)
     if options.each:
         return _each(options, files, folder, common)
     recordings = [_load(file, options) for file in files]
@@ -36,6 +33,26 @@ def calibrate(options: argparse.Namespace) -> int:
     print(found.summary())
     if not options.quiet:
         print(f"\nwritten: {folder / 'calibration.json'}, {folder / 'report.html'}")
+    return 0
+
+
+def compare(options: argparse.Namespace) -> int:
+    """Fit every model to the same recordings and put them side by side."""
+    from isocloth import calibration
+
+    folder = Path(options.output)
+    files = _files(options.recordings)
+    models = [_model(text) for text in options.models] if options.models else MODELS
+    recordings = [_load(file, options) for file in files]
+    found = calibration.compare_models(
+        recordings, _parameters(options), models=models, folder=folder, resume=options.resume,
+        **_common(options), **_searched(options),
+    )  # fmt: skip
+    found.save(folder / "comparison.json")
+    found.report(folder / "report.html", title=", ".join(f.stem for f in files[:3]))
+    print(found.summary())
+    if not options.quiet:
+        print(f"\nwritten: {folder / 'comparison.json'}, {folder / 'report.html'}")
     return 0
 
 
@@ -133,13 +150,48 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
     """Arguments that fits and maps share."""
     common: dict[str, Any] = {
         "workers": options.workers, "dask": options.dask, "progress": not options.quiet, "drive": options.drive,
-        "timestep": options.timestep,
+        "timestep": options.timestep, "start": options.start, "keep_bias": options.keep_bias,
     }  # fmt: skip
+    if options.longest_gap is not None:
+        common["longest_gap"] = options.longest_gap
     if options.fabric is not None:
         common["fabric"] = _fabric(options.fabric)
     if options.shape is not None:
         common["shape"] = tuple(options.shape)
     return common
+
+
+def _searched(options: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of a fit: windows and search."""
+    from isocloth.calibration import SearchOptions
+
+    found: dict[str, Any] = {"method": options.method, "loss": options.loss}
+    for name in ("train", "test"):
+        if getattr(options, name) is not None:
+            found[name] = tuple(getattr(options, name))
+    # what is not given is left to the search
+    given = {name: getattr(options, name) for name in ("points", "starts", "rounds", "most")}
+    found["search"] = SearchOptions(seed=options.seed, **{k: v for k, v in given.items() if v is not None})
+    return found
+
+
+def _model(text: str) -> Model:
+    """`elastic` or `elastic:stretch=2000,shear=10`."""
+    name, _, given = text.partition(":")
+    model = as_model(name)
+    parameters: dict[str, float] = {}
+    known = [f.name for f in fields(model)]
+    for part in filter(None, given.split(",")):
+        key, _, value = part.partition("=")
+        try:
+            parameters[key] = float(value)
+        except ValueError:
+            raise ValueError(
+                f"model {text!r}: expected name or name:parameter=number, e.g. elastic:stretch=2000"
+            ) from None
+        if key not in known:
+            raise ValueError(f"model {text!r}: parameter {key!r} is unknown; {name} has {', '.join(known) or 'none'}")
+    return type(model)(**parameters)
 
 
 def _fabric(text: str | None) -> Fabric | None:

@@ -6,7 +6,7 @@ import argparse
 import math
 
 from isocloth import __version__
-from isocloth.cli.calibrate import calibrate, forecast, sensitivity
+from isocloth.cli.calibrate import calibrate, compare, forecast, sensitivity
 from isocloth.cli.classify import classify
 from isocloth.cli.demo import demo
 from isocloth.cli.fold import fold
@@ -33,6 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     _classify(commands.add_parser("classify", help="name the state of a folded cloth"))
     _fold(commands.add_parser("fold", help="fold napkins by simulation, to a database of states"))
     _calibrate(commands.add_parser("calibrate", help="fit parameters to recordings of real cloth"))
+    _compare(commands.add_parser("compare", help="fit every cloth model to the same recordings, side by side"))
     _sensitivity(commands.add_parser("sensitivity", help="show how much two parameters matter for a recording"))
     _forecast(commands.add_parser("forecast", help="guess parameters from density, size and speed of a recording"))
     # Listed for --help; they read their own options before this parser is asked.
@@ -137,18 +138,25 @@ def _calibrate(parser: argparse.ArgumentParser) -> None:
     parser.description = "Fit parameters of the fabric to recordings. See docs/calibration.md."
     _recordings(parser)
     _fitted(parser)
-    parser.add_argument(
-        "--method", choices=("multistart", "sweep", "nelder_mead", "cma"), default="multistart",
-        help="default: multistart",
-    )  # fmt: skip
-    parser.add_argument("--train", type=float, nargs=2, metavar="S", help="window of the fit (default: first half)")
-    parser.add_argument("--test", type=float, nargs=2, metavar="S", help="window of the errors (default: second half)")
-    parser.add_argument("--loss", choices=("rms", "mean"), default="rms", help="over time (default: rms)")
-    parser.add_argument("--seed", type=int, default=0, help="of random places (default: 0)")
+    _searched(parser)
+    parser.add_argument("--model", default="isometric", help="name or name:parameter=number (default: isometric)")
     parser.add_argument("--each", action="store_true", help="every recording for itself, and the papers' tables")
     parser.add_argument("-o", "--output", default="calibration", help="folder, made if needed (default: calibration)")
     parser.add_argument("--resume", action="store_true", help="go on from what the folder holds")
     parser.set_defaults(command=calibrate)
+
+
+def _compare(parser: argparse.ArgumentParser) -> None:
+    parser.description = "Fit every cloth model to the same recordings: the papers' table. See docs/calibration.md."
+    _recordings(parser)
+    _fitted(parser)
+    _searched(parser)
+    parser.add_argument(
+        "--models", nargs="+", metavar="MODEL", help="names, or name:parameter=number,... (default: all five)"
+    )
+    parser.add_argument("-o", "--output", default="comparison", help="folder, made if needed (default: comparison)")
+    parser.add_argument("--resume", action="store_true", help="go on from what the folder holds")
+    parser.set_defaults(command=compare)
 
 
 def _sensitivity(parser: argparse.ArgumentParser) -> None:
@@ -189,10 +197,31 @@ def _fitted(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--points", type=int, help="values of each parameter, or places where the search begins")
     parser.add_argument("--shape", type=int, nargs=2, metavar="N", help="nodes along width and height")
-    parser.add_argument("--timestep", type=seconds, default=0.01, metavar="S", help="default: 0.01")
+    parser.add_argument("--timestep", type=seconds, metavar="S", help="default: 0.01, nonconforming 0.002")
+    parser.add_argument(
+        "--start", choices=("recorded", "hanging"), default="recorded",
+        help="shape in which the cloth begins: as it was seen, or at rest below its corners (default: recorded)",
+    )  # fmt: skip
+    parser.add_argument("--keep-bias", action="store_true", help="add what markers show beside the start to all frames")
+    parser.add_argument("--longest-gap", type=seconds, metavar="S", help="of a held marker (default: 0.25)")
     parser.add_argument("--workers", type=int, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="of the scheduler of a Dask cluster")
     parser.add_argument("--quiet", action="store_true", help="print the result only")
+
+
+def _searched(parser: argparse.ArgumentParser) -> None:
+    """How it is fitted."""
+    parser.add_argument(
+        "--method", choices=("multistart", "sweep", "nelder_mead", "cma"), default="multistart",
+        help="default: multistart",
+    )  # fmt: skip
+    parser.add_argument("--train", type=float, nargs=2, metavar="S", help="window of the fit (default: first half)")
+    parser.add_argument("--test", type=float, nargs=2, metavar="S", help="window of the errors (default: second half)")
+    parser.add_argument("--loss", choices=("rms", "mean"), default="rms", help="over time (default: rms)")
+    parser.add_argument("--seed", type=int, default=0, help="of random places (default: 0)")
+    parser.add_argument("--starts", type=int, help="places from which multistart goes on (default: 2)")
+    parser.add_argument("--rounds", type=int, help="of sweep and cma (default: 2)")
+    parser.add_argument("--most", type=int, help="evaluations or iterations after which a search ends")
 
 
 def length(text: str) -> float:

@@ -26,6 +26,8 @@ class Model:
     name: ClassVar[str]
     #: what solves its steps when nobody chooses
     solver: ClassVar[str] = "newton"
+    #: s; longer steps take it away from its own equations, shorter ones change little
+    timestep: ClassVar[float] = 0.01
     #: of parameters that are no stiffnesses in N/m
     units: ClassVar[dict[str, str]] = {}
     #: whether a stretch of more than a hundredth means that something is wrong

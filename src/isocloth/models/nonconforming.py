@@ -25,6 +25,7 @@ class Nonconforming(Model):
 
     name: ClassVar[str] = "nonconforming"
     solver: ClassVar[str] = "impulses"
+    timestep: ClassVar[float] = 2e-3
     units: ClassVar[dict[str, str]] = {"tolerance": "m", "max_solves": ""}
     tolerance: float = 1e-6
     max_solves: int = 10

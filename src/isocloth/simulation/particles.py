@@ -70,14 +70,17 @@ class Particles:
         }
 
     def advance(
-        self, state: State, held: BoolArray, start: FloatArray, timestep: float, encounter: Encounter | None
-    ) -> tuple[Outcome, State]:
-        """One step; `start` (n, 3) has the held nodes where they are sent."""
+        self, state: State, held: BoolArray, start: FloatArray, timestep: float, encounter: Encounter | None,
+        push: FloatArray | None = None,
+    ) -> tuple[Outcome, State]:  # fmt: skip
+        """One step; `start` (n, 3) has the held nodes where they are sent, `push` (n, 3) N acts on the nodes."""
         solver, to_nodes = self.impulses, self.midpoints.to_nodes
         nodes = np.flatnonzero(held)
         if not np.array_equal(nodes, solver.held):
             solver.hold(nodes)
-        found = solver.begin(state.particles, state.particle_velocities, timestep, start[nodes])
+        # by virtual work: x_c = B x moves the nodes, so B^T f acts on the particles
+        pushed = None if push is None else to_nodes.T @ push
+        found = solver.begin(state.particles, state.particle_velocities, timestep, start[nodes], pushed)
         touch = NOTHING_TOUCHED
         if encounter is not None:
             found, touch = self._among(found, encounter, state, held, start[nodes], timestep)

@@ -43,6 +43,9 @@ from isocloth.typing import FloatArray
 if TYPE_CHECKING:
     from isocloth.simulation.particles import Particles
 
+#: time (s), positions (n, 3) m, velocities (n, 3) m/s -> forces (n, 3) N
+ExtraForce = Callable[[float, FloatArray, FloatArray], FloatArray]
+
 LONGEST_TIMESTEP = 0.1
 #: a step is cut in two at most this many times in a row
 DEEPEST_SUBSTEP = 5
@@ -70,6 +73,9 @@ class Simulation:
             knows sliding, taken from the iterate before).
         contact_solver: with "lagged", who solves its quadratic problems: "active_set" (the papers' method), "clarabel"
             or "piqp" (from libraries); None = "active_set".
+        extra_force: whatever else acts on the cloth (wind, a magnet, `ic.AirDrag(mesh)`): a function of time (s),
+            positions (n, 3) in m and velocities (n, 3) in m/s that returns forces (n, 3) on the nodes in N. It is
+            evaluated once per step, where the state before leads to expect its end: stiff forces need short steps.
         solver_options: a `NewtonOptions` or `ProjectionOptions`.
     """
 
@@ -90,6 +96,7 @@ class Simulation:
         self_collision: bool = False,
         contact: str = "coulomb",
         contact_solver: str | None = None,
+        extra_force: ExtraForce | None = None,
         solver_options: Any = None,
     ) -> None:
         if not isinstance(mesh, Mesh):
@@ -108,7 +115,13 @@ class Simulation:
         if solver is not None and solver not in SOLVERS:
             raise ValueError(f"solver {solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
         check_contact(contact, contact_solver)
+        if extra_force is not None and not callable(extra_force):
+            raise TypeError(
+                f"extra_force is {type(extra_force).__name__}: expected a function of time, positions and velocities, "
+                "e.g. ic.AirDrag(mesh)"
+            )
         self.mesh = mesh
+        self.extra_force = extra_force
         self._fabric = fabric
         self._timestep = _timestep(timestep)
         self._gravity = _finite("gravity", gravity, "m/s^2")
@@ -507,7 +520,8 @@ class Simulation:
                 return self._advance_among(encounter, scheme, start, timestep, depth, parts, before)
         if self._particles is not None:
             with announce_compilation() if state.steps == 0 else nullcontext():
-                outcome, after = self._particles.advance(state, self._held, start, timestep, encounter)
+                push = self._push(start, timestep)
+                outcome, after = self._particles.advance(state, self._held, start, timestep, encounter, push)
             if outcome.converged or depth == DEEPEST_SUBSTEP:
                 self._state = after if outcome.converged else self._particles.stay(state, after)
                 parts.append(outcome)
@@ -518,6 +532,8 @@ class Simulation:
         first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
         with announce_compilation() if first else nullcontext():
             step, base = step_problem(self.problem, scheme, past, start, self._held)
+            if (push := self._push(start, timestep)) is not None:
+                step.load[:] += push
             outcome = self.solver.solve(step, state.multipliers, first=first)
         if encounter is not None:
             # nothing touched before: most often nothing does now, and the step is that of a free cloth. The first step
@@ -573,6 +589,8 @@ class Simulation:
             step, inertia, base, h = contact_step_problem(
                 self.problem, scheme, euler(timestep, 0.0), state.touching, past, start, self._held
             )
+            if (push := self._push(start, timestep)) is not None:
+                step.load[:] += push
             if first:
                 encounter.rehearse()
             outcome, contacts, law = solver.solve(step, inertia, state.multipliers, state.touch, encounter, first=first)
@@ -621,6 +639,25 @@ class Simulation:
         )
         parts.append(outcome)
         return outcome.iterations
+
+    def _push(self, start: FloatArray, timestep: float) -> FloatArray | None:
+        """The extra force (n, 3), N, at the end of a (sub)step, where the cloth is expected at `start`; None if none.
+
+        Velocities are extrapolated, so that a second-order integrator stays one.
+        """
+        if self.extra_force is None:
+            return None
+        state = self._state
+        velocities = state.velocities
+        if state.previous_timestep > 0.0:
+            velocities = velocities + timestep / state.previous_timestep * (velocities - state.previous_velocities)
+        force = np.asarray(self.extra_force(state.time + timestep, _read_only(start), _read_only(velocities)))
+        if force.shape != start.shape or not np.isfinite(force).all():
+            what = f"has shape {force.shape}" if force.shape != start.shape else "is not finite"
+            raise ValueError(
+                f"the extra force at t = {state.time + timestep:g} s {what}: expected finite forces {start.shape} in N"
+            )
+        return np.asarray(force, dtype=np.float64)
 
     def _refuse(self, grasp: Grasp, index: int, target: FloatArray) -> None:
         """Say why a prescribed position cannot be."""

@@ -115,10 +115,13 @@ class Impulses:
             second[order], place[order], self.factor.places(everyone, everyone)[0], self.mass,
         )  # fmt: skip
 
-    def begin(self, x: FloatArray, v: FloatArray, h: float, target: FloatArray) -> Impulsive:
-        """Preview and position impulses; target (k, 3) m, of the held nodes at the end of the step."""
+    def begin(
+        self, x: FloatArray, v: FloatArray, h: float, target: FloatArray, push: FloatArray | None = None
+    ) -> Impulsive:
+        """Preview and position impulses; target (k, 3) m, of the held nodes at the end of the step; push (m, 3) N, of
+        anything but weight, bending and damping."""
         start = time.thread_time()
-        after = self._preview(x, v, h)
+        after = self._preview(x, v, h, push)
         preview = Impulsive(x + (h / 2) * (v + after), after, np.zeros(self.rows), 0, np.inf)
         self.seconds["preview"] += time.thread_time() - start
         self._factorise(x)
@@ -159,7 +162,9 @@ class Impulses:
         after, impulses = found.velocities.copy(), found.impulses.copy()
         _keep_still(self._links, self.factor.fronts, np.ascontiguousarray(speed).ravel(), after, impulses)
         self.seconds["velocities"] += time.thread_time() - start
-        return after, impulses[len(self._links.pairs) :].reshape(-1, 3) / h
+        # impulses act on velocities that were damped already: a force had to be larger by what the damping takes
+        force = (1.0 / h + self.fabric.damping / self.fabric.density) * impulses[len(self._links.pairs) :]
+        return after, force.reshape(-1, 3)
 
     def _factorise(self, x: FloatArray, regularisation: float = REGULARISATION[0]) -> None:
         usual = regularisation == REGULARISATION[0]
@@ -172,11 +177,11 @@ class Impulses:
         self._at = x.copy() if usual else None
         self.seconds["factorisation"] += time.thread_time() - start
 
-    def _preview(self, x: FloatArray, v: FloatArray, h: float) -> FloatArray:
+    def _preview(self, x: FloatArray, v: FloatArray, h: float, extra: FloatArray | None = None) -> FloatArray:
         """Velocities of particles that nothing holds: (1 + h alpha/rho) m v' + h (h kappa + beta) K v' = m v + ..."""
         f, stiffness = self.fabric, self.midpoints.stiffness
         inert = self.mass * (1.0 + h * f.damping / f.density)
-        push = self.mass[:, None] * v + h * self.weight
+        push = self.mass[:, None] * v + h * (self.weight if extra is None else self.weight + extra)
         if f.bending > 0.0:
             push -= h * f.bending * (stiffness @ x)
         creep = h * (h * f.bending + f.bending_damping)
