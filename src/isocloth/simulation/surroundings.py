@@ -120,6 +120,8 @@ class Encounter:
         self._swept: FloatArray | None = None
         self._found: ContactSet | None = None  # at the iterate before
         self._iterates = 0
+        self._looked_at: FloatArray | None = None  # where contacts were found last ...
+        self._approached = False  # ... and whether a pair came very close on the way there
 
     def find(self, y: FloatArray) -> ContactSet:
         """Contacts at the iterate y (n, 3); the gaps are those at y, whatever is asked how often."""
@@ -172,6 +174,8 @@ class Encounter:
         """Pairs that pass through each other on the straight way to y."""
         if not self.around.has_pairs:
             return 0
+        if not self._approached and self._looked_at is not None and np.array_equal(y, self._looked_at):
+            return 0  # what does not come close does not pass
         pairs = self._candidates(y)
         if len(pairs.node_face) + len(pairs.edge_edge) == 0:
             return 0
@@ -214,9 +218,11 @@ class Encounter:
     def _pairwise(self, y: FloatArray, margin: float) -> ContactSet:
         around, pairs = self.around, self._candidates(y)
         if len(pairs.node_face) + len(pairs.edge_edge) == 0:
+            self._looked_at, self._approached = y.copy(), False
             return NOTHING
         whole = self._whole(y)
         found = contacts(around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin)
+        self._looked_at, self._approached = y.copy(), bool(found.crossed.any())
         pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, around._friction, around._number)
         return pairwise
 

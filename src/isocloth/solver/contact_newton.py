@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.compiled import inlined, kernel
 from isocloth.problem import Problem, StepProblem
 from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subtract_forces
@@ -235,18 +235,49 @@ class ContactNewton:
         return {**self.__dict__, "_arrays": None}  # a copy has arrays of its own
 
 
+@inlined
+def _slot(key: int, size: int) -> int:
+    """Where a key is looked for first in a table of a size that is a power of two."""
+    return ((key * 0x9E3779B97F4A7C1) >> 20) & (size - 1)
+
+
+@kernel
 def each_once(pairs: IntArray) -> IntArray:
     """Pairs of nodes (p, 2), each once and in order."""
-    together = np.unique((pairs[:, 0] << 32) | pairs[:, 1])  # as one number: sorting rows takes ten times as long
-    return np.stack([together >> 32, together & 0xFFFFFFFF], axis=1)
+    size = 1
+    while size < 2 * len(pairs) + 2:
+        size *= 2
+    table = np.full(size, -1, dtype=np.int64)  # a pair as one number
+    different = np.empty(len(pairs), dtype=np.int64)
+    count = 0
+    for q in range(len(pairs)):
+        together = (pairs[q, 0] << 32) | pairs[q, 1]
+        slot = _slot(together, size)
+        while table[slot] >= 0 and table[slot] != together:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] < 0:
+            table[slot] = different[count] = together
+            count += 1
+    out = np.empty((count, 2), dtype=np.int64)
+    ordered = np.sort(different[:count])
+    for q in range(count):
+        out[q, 0], out[q, 1] = ordered[q] >> 32, ordered[q] & 0xFFFFFFFF
+    return out
 
 
+@kernel
 def pairs_of(c: ContactSet) -> IntArray:
     """Pairs of different nodes (p, 2) of each contact, smaller first, each once."""
-    a, b = np.triu_indices(4, 1)
-    first, second = c.nodes[:, a].ravel(), c.nodes[:, b].ravel()
-    used = ((c.weights[:, a] != 0.0) & (c.weights[:, b] != 0.0)).ravel()
-    return each_once(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1)[used])
+    pairs = np.empty((6 * len(c.gap), 2), dtype=np.int64)
+    count = 0
+    for k in range(len(c.gap)):
+        for a in range(4):
+            for b in range(a):
+                if c.weights[k, a] != 0.0 and c.weights[k, b] != 0.0:
+                    i, j = c.nodes[k, a], c.nodes[k, b]
+                    pairs[count, 0], pairs[count, 1] = min(i, j), max(i, j)
+                    count += 1
+    return each_once(pairs[:count])
 
 
 @kernel
@@ -257,13 +288,23 @@ def carry(key: IntArray, touch: Touch) -> Law:
         np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros((count, 3)), np.zeros(count),
         np.zeros(count), np.full((count, 2), np.nan),
     )  # fmt: skip
-    old = touch.law
-    order = np.argsort(touch.key)
-    at = np.searchsorted(touch.key[order], key)
+    old, known = touch.law, touch.key
+    size = 1
+    while size < 2 * len(known) + 2:
+        size *= 2
+    table = np.zeros(size, dtype=np.int64)  # 1 + number of a contact that was there before
+    for q in range(len(known)):
+        slot = _slot(known[q], size)
+        while table[slot] > 0:
+            slot = (slot + 1) & (size - 1)
+        table[slot] = q + 1
     for k in range(count):
-        if at[k] == len(order) or touch.key[order[at[k]]] != key[k]:
+        slot = _slot(key[k], size)
+        while table[slot] > 0 and known[table[slot] - 1] != key[k]:
+            slot = (slot + 1) & (size - 1)
+        if table[slot] == 0:
             continue
-        q = order[at[k]]
+        q = table[slot] - 1
         law.threshold[k], law.status[k], law.stiffness[k] = old.threshold[q], old.status[q], old.stiffness[q]
         for d in range(3):
             law.force[k, d], law.anchor[k, d] = old.force[q, d], old.anchor[q, d]

@@ -1,0 +1,41 @@
+"""Bookkeeping of contacts from one iterate to the next."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from isocloth.solver.contact_newton import Touch, carry, each_once, empty_law, pairs_of
+from isocloth.solver.coulomb import ContactSet
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 10_000), st.integers(0, 60), st.integers(1, 40))
+def test_pairs_are_kept_once_and_in_order(seed, count, nodes):
+    pairs = np.random.default_rng(seed).integers(0, nodes, (count, 2))
+    np.testing.assert_array_equal(each_once(pairs), np.unique(pairs, axis=0).reshape(-1, 2))
+
+
+def test_pairs_of_contacts_are_those_of_the_nodes_that_are_used():
+    contacts = ContactSet(
+        np.array([[7, 2, 4, 5], [4, 7, 0, 0]]), np.array([[1.0, -0.5, -0.5, 0.0], [1.0, -1.0, 0.0, 0.0]]),
+        np.zeros((2, 3)), np.zeros(2), np.zeros((2, 3)), np.zeros(2), np.zeros(2, dtype=np.int64),
+        np.zeros(2, dtype=np.int64), np.zeros(2),
+    )  # fmt: skip
+    assert pairs_of(contacts).tolist() == [[2, 4], [2, 7], [4, 7]]
+
+
+@settings(deadline=None, max_examples=50)
+@given(st.integers(0, 10_000), st.integers(0, 40), st.integers(0, 40))
+def test_what_is_known_of_a_contact_is_found_by_its_key(seed, before, now):
+    rng = np.random.default_rng(seed)
+    names = np.concatenate([rng.integers(0, 2**40, 40), -rng.integers(0, 2**40, 10), 2**62 + rng.integers(0, 9, 10)])
+    names = np.unique(names)
+    old, new = rng.permutation(names)[:before], rng.permutation(names)[:now]
+    known = empty_law(len(old))
+    known.threshold[:], known.force[:] = rng.normal(size=len(old)), rng.normal(size=(len(old), 3))
+    found = carry(new, Touch(old, known))
+    for k, key in enumerate(new):
+        there = np.flatnonzero(old == key)
+        assert found.threshold[k] == (known.threshold[there[0]] if there.size else 0.0)
+        np.testing.assert_array_equal(found.force[k], known.force[there[0]] if there.size else np.zeros(3))
+        assert np.isnan(found.trial[k]).all()
