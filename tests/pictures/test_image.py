@@ -108,6 +108,10 @@ def test_contact_sheet_has_the_size_asked_for(tmp_path: Path) -> None:
     assert single.shape == (150, 200, 3)
     with pytest.raises(ValueError, match="at least one frame"):
         contact_sheet(waving(), count=0)
+    named = contact_sheet(waving()[:1], width=200, height=150, captions=["a long name"])
+    assert (named != single).any()
+    with pytest.raises(ValueError, match="2 captions are given for 1 pictures"):
+        contact_sheet(waving()[:1], captions=["one", "two"])
 
 
 @pytest.mark.parametrize(("count", "size", "columns"), [(6, (960, 720), 3), (6, (1800, 300), 6), (6, (200, 900), 1)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -60,11 +60,14 @@ def contact_sheet(
     wireframe: bool = True,
     title: str | None = None,
     obstacles: Iterable[Obstacle] = (),
+    captions: Sequence[str] | None = None,
 ) -> np.ndarray:
-    """(height, width, 3) uint8 picture of `count` instants, from first to last, with their times below."""
+    """(height, width, 3) uint8 picture of `count` instants, from first to last, with their times or captions below."""
     if count < 1:
         raise ValueError(f"a contact sheet needs at least one frame, but count is {count}")
     count = min(count, len(trajectory))
+    if captions is not None and len(captions) != count:
+        raise ValueError(f"{len(captions)} captions are given for {count} pictures; give one for each")
     size = text_size(height)
     head = 2 * size if title else 0
     side = bar_width(height) if colour == "strain" else 0
@@ -88,7 +91,7 @@ def contact_sheet(
         picture = studio.picture(trajectory.at(float(time)), float(time))
         sheet[top : top + picture.shape[0], left : left + cell_width] = picture
         place = (left + 0.5 * cell_width, top + picture.shape[0] + 0.5 * caption)
-        text = seconds(time, trajectory.duration / max(count - 1, 1) / 9)
+        text = captions[k] if captions else seconds(time, trajectory.duration / max(count - 1, 1) / 9)
         sheet = np.array(write(sheet, text, place, size=size, anchor="mm"))
     if title:
         sheet = write(sheet, title, (0.5 * width, 0.6 * head), size=int(1.2 * size), anchor="mm")

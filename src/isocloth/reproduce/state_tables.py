@@ -84,4 +84,5 @@ def class_picture(database: Database, file: Path, *, per_class: int = 1) -> None
         rest=database.mesh.vertices,
     )  # fmt: skip
     wide = (1200, 900) if per_class == 1 else (2400, 1800)
-    save_png(contact_sheet(shown, count=len(chosen), width=wide[0], height=wide[1]), file)
+    names = [database.names()[i] for i in chosen]
+    save_png(contact_sheet(shown, count=len(chosen), width=wide[0], height=wide[1], captions=names), file)
