@@ -139,8 +139,13 @@ def test_layers_at_the_thickness_have_no_gap():
 def test_where_the_mesh_is_finer_than_the_cloth_is_thick_it_keeps_nine_tenths_of_the_rest():
     rest = flat(6, 6, spacing=1e-3)
     surface = build_surface(36, grid_triangles(6, 6), 3e-3)
-    assert len(detect(surface, rest, rest, rest, margin=2e-3).gap) == 0, "a flat sheet meets itself"
-    assert smallest_distance(surface, candidates(surface, rest, rest, 2e-3), rest, rest) > 0.0
+    found = detect(surface, rest, rest, rest, margin=2e-3)
+    distance = np.linalg.norm(apart(found, rest), axis=1)
+    assert len(found.gap) > 0
+    assert found.gap.min() > 0.0, "a flat sheet is in contact with itself"
+    np.testing.assert_allclose(distance - found.gap, np.minimum(3e-3, 0.9 * distance), atol=1e-12)
+    pairs = candidates(surface, rest, rest, 2e-3)
+    assert smallest_distance(surface, pairs, rest, rest) == pytest.approx(found.gap.min(), abs=1e-12)
     hairpin = rest.copy()
     hairpin[:, [0, 2]] = 1e-3 * np.repeat([[2, 0], [1, 0], [0, 0], [0, 1], [1, 1], [2, 1]], 6, axis=0)
     found = detect(surface, hairpin, hairpin, rest, margin=0.0)
@@ -181,6 +186,27 @@ def test_a_node_beside_an_edge_meets_the_face_below_it_and_not_the_edge():
     surface = build_surface(5, np.array([[0, 1, 2], [0, 2, 3]]), THICKNESS)
     found = detect(surface, x, x, x + np.array([[0, 0, 0]] * 4 + [[0, 0, 1.0]]))
     assert found.nodes.tolist() == [[4, 0, 1, 2]]
+
+
+def test_a_node_keeps_its_contact_with_the_face_beyond_its_own():
+    """The faces that contain it are never nearer: they do not count."""
+    rest = np.array([[-2e-3, 0.0, 0.0], [0.0, -0.1, 0.0], [0.0, 0.1, 0.0], [0.1, 0.0, 0.0]])
+    surface = build_surface(4, np.array([[0, 1, 2], [1, 3, 2]]), THICKNESS)
+    x = rest.copy()
+    x[0, 0] = -5e-4
+    found = detect(surface, x, x, rest)
+    assert found.nodes.tolist() == [[0, 1, 3, 2]]
+    assert found.gap == pytest.approx([-5e-4])
+
+
+@pytest.mark.parametrize("away", [0.0, 1e-10, 1.5e-9, 1e-8, 1e-6])
+def test_a_node_over_a_corner_has_a_contact_however_nearly_it_is_over_it(away):
+    angles = np.deg2rad([0.0, 143.0, 200.0, 290.0])
+    fan = 0.05 * np.stack([np.cos(angles), np.sin(angles), 0 * angles], axis=1)
+    x = np.concatenate([[[0.0, 0.0, 0.0]], fan, [[away, 0.6 * away, 5e-4]]])
+    surface = build_surface(6, np.array([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1]]), THICKNESS)
+    found = detect(surface, x, x, x + np.array([[0, 0, 0]] * 5 + [[0, 0, 1.0]]))
+    assert found.gap.min() == pytest.approx(-5e-4, abs=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))

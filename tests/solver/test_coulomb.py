@@ -181,3 +181,10 @@ def test_that_misfit_tells_what_a_spring_gives_way_from_what_is_wrong():
     assert misfit(contact, law)[4] == pytest.approx(0.0, abs=1e-9)
     law.force[0] += 0.1 * np.cross(contact.normal[0], [0.0, 0.0, 1.0])
     assert misfit(contact, law)[4] > 1e-5
+
+
+def test_that_the_distance_is_seen_where_nothing_presses_yet():
+    contact, law = one_contact(3, gap=1e-4, threshold=0.0)
+    below = -1e-3 * contact.normal
+    assert distance(contact, law, below, np.zeros((1, 3)), False) == np.inf
+    assert distance(contact, law, -below, np.zeros((1, 3)), False) == 0.0

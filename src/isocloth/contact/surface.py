@@ -19,8 +19,6 @@ class Surface(NamedTuple):
     body: IntArray  #: (V,) 0 for the cloth, k >= 1 for obstacle features
     reach: FloatArray  #: (bodies,) separation kept between cloth and body, in m; of body 0 between layers of cloth
     bare: BoolArray  #: (bodies,) whether a body has edges but no faces, as a stick
-    around: IntArray  #: (V,) number of faces at a vertex
-    beside: IntArray  #: (F, 3) number of faces at the side opposite to a corner, with the face itself
 
 
 class Feature(NamedTuple):
@@ -58,31 +56,17 @@ def build_surface(count: int, triangles: IntArray, thickness: float, features: I
         reach.append(feature.reach)
         bare.append(len(own_edges) > 0 and len(own_faces) == 0)
         first += feature.size
-    corners = np.concatenate(faces)
     return Surface(
         nodes=np.concatenate(nodes),
         edges=np.concatenate(edges),
-        faces=corners,
+        faces=np.concatenate(faces),
         body=np.concatenate(body),
         reach=np.array(reach, dtype=np.float64),
         bare=np.array(bare, dtype=np.bool_),
-        around=np.bincount(corners.ravel(), minlength=first),
-        beside=_beside(corners),
     )
-
-
-def _sides(triangles: IntArray) -> IntArray:
-    """Sides (3 m, 2) opposite to the corners of each triangle, the smaller index first."""
-    sides: IntArray = np.sort(triangles[:, [[1, 2], [2, 0], [0, 1]]].reshape(-1, 2), axis=1)
-    return sides
 
 
 def _edges(triangles: IntArray) -> IntArray:
     """Every edge once (e, 2), the smaller index first."""
-    return np.unique(_sides(triangles), axis=0)
-
-
-def _beside(triangles: IntArray) -> IntArray:
-    """Number of triangles (m, 3) at the side opposite to each corner."""
-    _, which, count = np.unique(_sides(triangles), axis=0, return_inverse=True, return_counts=True)
-    return np.asarray(count[which.ravel()].reshape(-1, 3), dtype=np.int64)
+    sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    return np.unique(sides, axis=0)

@@ -233,7 +233,9 @@ def distance(c: ContactSet, law: Law, u: FloatArray, r: FloatArray, own: bool) -
             )
         off = max(off, abs(normal - push), _off((n0, n1, n2), (r0, r1, r2), start, grip, slip, limit))
         largest = max(largest, abs(r0), abs(r1), abs(r2))
-    return off / largest if largest > 0.0 else 0.0
+    if off == 0.0:
+        return 0.0
+    return off / largest if largest > 0.0 else np.inf
 
 
 @inlined
