@@ -217,8 +217,7 @@ def compare_models(
         except RecordingError as error:
             left_out[name] = str(error)
             refusals.append(error)
-            continue
-        if folder is not None:
+        if folder is not None and fitted:
             Comparison(fitted=fitted, left_out=left_out, wanted=tuple(chosen)).save(folder / "comparison.json")
     if not fitted:
         raise refusals[-1]

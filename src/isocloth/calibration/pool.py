@@ -11,7 +11,7 @@ from multiprocessing import get_context
 from typing import Any, Protocol
 
 from isocloth.calibration.work import Piece, Setting, do
-from isocloth.processes import without_main
+from isocloth.processes import end_with, without_main
 
 #: a pool whose workers die is set up anew so many times
 ATTEMPTS = 3
@@ -126,7 +126,10 @@ class Cores:
 
     def _start(self) -> ProcessPoolExecutor:
         self._pool = ProcessPoolExecutor(
-            self._workers, mp_context=get_context("spawn"), initializer=_install, initargs=(self._setting,)
+            self._workers,
+            mp_context=get_context("spawn"),
+            initializer=_install,
+            initargs=(self._setting, os.getpid()),
         )
         with without_main():  # processes are started by the first pieces they are given
             wait([self._pool.submit(os.getpid) for _ in range(self._workers)])
@@ -142,8 +145,9 @@ class Cores:
 _SETTING: Setting | None = None
 
 
-def _install(setting: Setting) -> None:
+def _install(setting: Setting, parent: int) -> None:
     global _SETTING
+    end_with(parent)
     _SETTING = setting
 
 

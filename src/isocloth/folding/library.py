@@ -1,7 +1,7 @@
 """Folded napkins by simulation: the folds of `isocloth.states.napkin`, made by hands on a table.
 
-A simulated state and the ideal one of the same seed, class and number are the same folds of the same rumpled sheet:
-what differs between them is mechanics.
+A simulated state and the ideal one of the same seed, class and number are, unless it had to be drawn again, the same
+folds of the same rumpled sheet: what differs between them is mechanics.
 """
 
 from __future__ import annotations

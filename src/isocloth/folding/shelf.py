@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ def shelved_states(
     seed: int = 0,
     shape: tuple[int, int] = (20, 20),
     folder: str | os.PathLike[str] | None = None,
+    classes: Sequence[str] | None = None,
     say: Say | None = None,
     **options: Any,
 ) -> Database:
@@ -39,13 +41,14 @@ def shelved_states(
 
     A file that was made with other numbers is made again.
     """
-    path = _place(folder, f"folded-{samples}-per-class-{shape[0]}x{shape[1]}-seed-{seed}.npz")
+    which = "" if classes is None else "-" + "+".join(classes).replace(" ", "-")
+    path = _place(folder, f"folded-{samples}-per-class-{shape[0]}x{shape[1]}-seed-{seed}{which}.npz")
     found = _found(path)
     if found is not None:
         return found
     if say is not None:
         say(f"making {path}")
-    return states_file(path, samples, seed=seed, shape=shape, say=say, **options)
+    return states_file(path, samples, seed=seed, shape=shape, classes=classes, say=say, **options)
 
 
 def shelved_sequence(

@@ -75,7 +75,8 @@ class Simulation:
             or "piqp" (from libraries); None = "active_set".
         extra_force: whatever else acts on the cloth (wind, a magnet, `ic.AirDrag(mesh)`): a function of time (s),
             positions (n, 3) in m and velocities (n, 3) in m/s that returns forces (n, 3) on the nodes in N. It is
-            evaluated once per step, where the state before leads to expect its end: stiff forces need short steps.
+            evaluated at least once per step, where the state before leads to expect its end, and must depend on its
+            arguments only; stiff forces need short steps.
         solver_options: a `NewtonOptions` or `ProjectionOptions`.
     """
 
