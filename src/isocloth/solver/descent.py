@@ -32,7 +32,7 @@ from isocloth.solver.system import assemble
 from isocloth.typing import FloatArray, IntArray
 
 #: contacts that may open, close, stick or slide anew before the matrix is factored again, and not corrected
-FEW = 25
+FEW = 12
 
 #: part of its spring by which the stiffness of a contact may differ from that in the factor without being corrected
 SAME = 0.05
@@ -42,7 +42,7 @@ SAME = 0.05
 CORRECTIONS = (12, 1e-2)
 
 #: the same while the thresholds follow
-ROUGHLY = (1, 0.1)
+ROUGHLY = (3, 0.1)
 
 #: how often the thresholds of friction may follow the pressure between two factorisations
 FOLLOWING = 8
