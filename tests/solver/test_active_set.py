@@ -59,9 +59,12 @@ def test_degenerate_problems_are_solved_from_any_start(seed, s, m, kind, warm):
     assert answer.converged
     assert answer.residuals.primal <= 1e-8
     other = solve_clarabel(problem)
-    assert problem.objective(answer.displacement) == pytest.approx(
-        problem.objective(other.displacement), rel=1e-6, abs=1e-6
-    )
+    best = pytest.approx(problem.objective(other.displacement), rel=1e-6, abs=1e-6)
+    found = problem.objective(answer.displacement)
+    if other.converged:
+        assert found == best
+    else:  # it says itself that it did not arrive: ours, which is feasible, may only be lower
+        assert found == best or found < best.expected
 
 
 @settings(max_examples=60, deadline=None)
