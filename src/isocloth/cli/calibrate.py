@@ -6,11 +6,14 @@ import argparse
 import sys
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from isocloth.cli.columns import columns
 from isocloth.fabric import Fabric, fabrics
 from isocloth.models import MODELS, Model, as_model
+
+if TYPE_CHECKING:
+    from isocloth.calibration import Calibration, Comparison
 
 
 def calibrate(options: argparse.Namespace) -> int:
@@ -28,12 +31,7 @@ def calibrate(options: argparse.Namespace) -> int:
     found = calibration.calibrate(
         recordings, _parameters(options), save=folder / "evaluations.json", resume=options.resume, **common
     )
-    found.save(folder / "calibration.json")
-    found.report(folder / "report.html", title=", ".join(f.stem for f in files[:3]))
-    print(found.summary())
-    if not options.quiet:
-        print(f"\nwritten: {folder / 'calibration.json'}, {folder / 'report.html'}")
-    return 0
+    return _written(found, folder / "calibration.json", files, options)
 
 
 def compare(options: argparse.Namespace) -> int:
@@ -48,11 +46,17 @@ def compare(options: argparse.Namespace) -> int:
         recordings, _parameters(options), models=models, folder=folder, resume=options.resume,
         **_common(options), **_searched(options),
     )  # fmt: skip
-    found.save(folder / "comparison.json")
-    found.report(folder / "report.html", title=", ".join(f.stem for f in files[:3]))
+    return _written(found, folder / "comparison.json", files, options)
+
+
+def _written(found: Calibration | Comparison, file: Path, recordings: list[Path], options: argparse.Namespace) -> int:
+    """Write numbers to a file and a page beside it, and print the summary."""
+    page = file.with_name("report.html")
+    found.save(file)
+    found.report(page, title=", ".join(recording.stem for recording in recordings[:3]))
     print(found.summary())
     if not options.quiet:
-        print(f"\nwritten: {folder / 'comparison.json'}, {folder / 'report.html'}")
+        print(f"\nwritten: {file}, {page}")
     return 0
 
 
