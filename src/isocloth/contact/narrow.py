@@ -33,6 +33,7 @@ from isocloth.contact.distance import (
     minus,
 )
 from isocloth.contact.surface import Pairs, Surface
+from isocloth.tables import room, slot
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: share of the separation, times omega, that counts as very close
@@ -146,27 +147,12 @@ def _place(kind: int, i: int, j: int, k: int, l: int, w: Weights, vertices: int)
 
 
 @inlined
-def _slot(key: int, size: int) -> int:
-    """Where a key is looked for first in a table of a size that is a power of two."""
-    return ((key * 0x9E3779B97F4A7C1) >> 24) & (size - 1)
-
-
-@inlined
 def _find(table: IntArray, key: int) -> int:
     """Where a key is in a table, or the free place, -1, in which it belongs."""
-    slot = _slot(key, len(table))
-    while table[slot] != -1 and table[slot] != key:
-        slot = (slot + 1) & (len(table) - 1)
-    return slot
-
-
-@kernel
-def _room(count: int) -> int:
-    """A power of two that leaves half of a table for `count` keys empty."""
-    size = 1
-    while size < 2 * count + 2:
-        size *= 2
-    return size
+    at = slot(key, len(table))
+    while table[at] != -1 and table[at] != key:
+        at = (at + 1) & (len(table) - 1)
+    return at
 
 
 @inlined
@@ -193,7 +179,7 @@ def _leave_out_farther(numbers: FloatArray, labels: IntArray, count: int, vertic
     ends = 0
     for c in range(count):
         ends += labels[c, 8] >= 0
-    table = np.full(_room(ends), -1, dtype=np.int64)
+    table = np.full(room(ends), -1, dtype=np.int64)
     least = np.full(len(table), math.inf)
     for c in range(count):
         if labels[c, 8] >= 0:
@@ -205,9 +191,9 @@ def _leave_out_farther(numbers: FloatArray, labels: IntArray, count: int, vertic
             continue
         for q in range(1, 4):
             for r in range(q, 4):
-                slot = _find(table, _part(labels[c, 0], labels[c, q], labels[c, r], vertices))
-                if table[slot] != -1:
-                    least[slot] = min(least[slot], numbers[c, 7])
+                at = _find(table, _part(labels[c, 0], labels[c, q], labels[c, r], vertices))
+                if table[at] != -1:
+                    least[at] = min(least[at], numbers[c, 7])
     marked = 0
     for c in range(count):
         if labels[c, 8] >= 0 and least[_find(table, labels[c, 8])] < numbers[c, 7] - NEARER * numbers[c, 8]:
@@ -220,16 +206,16 @@ def _leave_out_farther(numbers: FloatArray, labels: IntArray, count: int, vertic
 def _distinct(numbers: FloatArray, labels: IntArray, count: int, vertices: int) -> Contacts:
     """The contacts of the first `count` rows that nothing nearer stands for; of those in a place the most violated."""
     kept = count - _leave_out_farther(numbers, labels, count, vertices)
-    size = _room(count)
+    size = room(count)
     table = np.zeros(size, dtype=np.int64)  # 1 + number of a contact
     for c in range(count):
         place = labels[c, 7]
         if place < 0 or labels[c, 5] < 0:
             continue
-        slot = _slot(place, size)
-        while table[slot] > 0 and labels[table[slot] - 1, 7] != place:
-            slot = (slot + 1) & (size - 1)
-        other = table[slot] - 1
+        at = slot(place, size)
+        while table[at] > 0 and labels[table[at] - 1, 7] != place:
+            at = (at + 1) & (size - 1)
+        other = table[at] - 1
         worst = c
         if other >= 0:
             # the moment of an approach is known to a hundredth only: within that the key decides, which stays the same
@@ -239,7 +225,7 @@ def _distinct(numbers: FloatArray, labels: IntArray, count: int, vertices: int) 
                 worst = other
             labels[c + other - worst, 5] = -1
             kept -= 1
-        table[slot] = worst + 1
+        table[at] = worst + 1
     nodes, weights = np.empty((kept, 4), dtype=np.int64), np.empty((kept, 4))
     normal, gap = np.empty((kept, 3)), np.empty(kept)
     key, body = np.empty(kept, dtype=np.int64), np.empty(kept, dtype=np.int64)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from isocloth.compiled import inlined, kernel
+from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
 from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subtract_forces
@@ -24,6 +24,7 @@ from isocloth.solver.linearised import Linearised, along_surface, contact_proble
 from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _linearise
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.unboxed import Unboxed, unboxed
+from isocloth.tables import room, slot
 from isocloth.terms.rows import add_forces, evaluate
 from isocloth.typing import FloatArray, IntArray
 
@@ -229,28 +230,20 @@ class ContactNewton:
         return {**self.__dict__, "_arrays": None}  # a copy has arrays of its own
 
 
-@inlined
-def _slot(key: int, size: int) -> int:
-    """Where a key is looked for first in a table of a size that is a power of two."""
-    return ((key * 0x9E3779B97F4A7C1) >> 20) & (size - 1)
-
-
 @kernel
 def each_once(pairs: IntArray) -> IntArray:
     """Pairs of nodes (p, 2), each once and in order."""
-    size = 1
-    while size < 2 * len(pairs) + 2:
-        size *= 2
+    size = room(len(pairs))
     table = np.full(size, -1, dtype=np.int64)  # a pair as one number
     different = np.empty(len(pairs), dtype=np.int64)
     count = 0
     for q in range(len(pairs)):
         together = (pairs[q, 0] << 32) | pairs[q, 1]
-        slot = _slot(together, size)
-        while table[slot] >= 0 and table[slot] != together:
-            slot = (slot + 1) & (size - 1)
-        if table[slot] < 0:
-            table[slot] = different[count] = together
+        at = slot(together, size)
+        while table[at] >= 0 and table[at] != together:
+            at = (at + 1) & (size - 1)
+        if table[at] < 0:
+            table[at] = different[count] = together
             count += 1
     out = np.empty((count, 2), dtype=np.int64)
     ordered = np.sort(different[:count])
@@ -283,22 +276,20 @@ def carry(key: IntArray, touch: Touch) -> Law:
         np.zeros(count), np.full((count, 2), np.nan),
     )  # fmt: skip
     old, known = touch.law, touch.key
-    size = 1
-    while size < 2 * len(known) + 2:
-        size *= 2
+    size = room(len(known))
     table = np.zeros(size, dtype=np.int64)  # 1 + number of a contact that was there before
     for q in range(len(known)):
-        slot = _slot(known[q], size)
-        while table[slot] > 0:
-            slot = (slot + 1) & (size - 1)
-        table[slot] = q + 1
+        at = slot(known[q], size)
+        while table[at] > 0:
+            at = (at + 1) & (size - 1)
+        table[at] = q + 1
     for k in range(count):
-        slot = _slot(key[k], size)
-        while table[slot] > 0 and known[table[slot] - 1] != key[k]:
-            slot = (slot + 1) & (size - 1)
-        if table[slot] == 0:
+        at = slot(key[k], size)
+        while table[at] > 0 and known[table[at] - 1] != key[k]:
+            at = (at + 1) & (size - 1)
+        if table[at] == 0:
             continue
-        q = table[slot] - 1
+        q = table[at] - 1
         law.threshold[k], law.status[k], law.stiffness[k] = old.threshold[q], old.status[q], old.stiffness[q]
         for d in range(3):
             law.force[k, d], law.anchor[k, d] = old.force[q, d], old.anchor[q, d]
