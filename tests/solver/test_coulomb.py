@@ -162,15 +162,25 @@ def test_that_misfit_between_jaws_is_that_from_their_own_law():
 
 @settings(deadline=None, max_examples=60)
 @given(st.integers(0, 10_000), st.floats(0.0, 2.0), st.floats(-1e-3, 1e-3), st.sampled_from([0.0, 3.0]))
-def test_that_the_distance_from_the_law_vanishes_where_a_sliding_force_meets_it(seed, threshold, gap, press):
+def test_that_the_distance_from_the_law_vanishes_where_the_force_of_a_spring_meets_it(seed, threshold, gap, press):
     contact, law = one_contact(seed, gap=gap, threshold=threshold, press=press)
-    law.anchor[:] = 0.0
+    force, _, _ = force_of(contact, law, np.zeros(3))
+    assert distance(contact, law, np.zeros((1, 3)), force[None], False) == pytest.approx(0.0, abs=1e-9)
+    wrong = force + 3.0 * contact.normal[0]
+    expected = 3.0 / np.abs(wrong).max()
+    assert distance(contact, law, np.zeros((1, 3)), wrong[None], False) == pytest.approx(expected)
+
+
+def test_that_misfit_tells_what_a_spring_gives_way_from_what_is_wrong():
+    contact, law = one_contact(3, gap=-1e-3, threshold=100.0)
+    contact.friction[:] = 100.0
     force, _, status = force_of(contact, law, np.zeros(3))
-    if status != STICK:
-        assert distance(contact, law, np.zeros((1, 3)), force[None], False) == pytest.approx(0.0, abs=1e-9)
-        wrong = force + 3.0 * contact.normal[0]
-        expected = 3.0 / np.abs(wrong).max()
-        assert distance(contact, law, np.zeros((1, 3)), wrong[None], False) == pytest.approx(expected)
+    law.force[0] = force
+    assert status == STICK
+    assert misfit(contact, law)[1] > 1e-4  # it slipped a little
+    assert misfit(contact, law)[4] == pytest.approx(0.0, abs=1e-9)
+    law.force[0] += 0.1 * np.cross(contact.normal[0], [0.0, 0.0, 1.0])
+    assert misfit(contact, law)[4] > 1e-5
 
 
 def test_that_the_distance_is_seen_where_nothing_presses_yet():

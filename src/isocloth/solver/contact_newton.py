@@ -67,6 +67,10 @@ ENOUGH = ((3, 1e-3), (5, 1e-2))
 #: the same of a cloth that slides, if what its slip does not forgive is below `NewtonOptions.friction`
 MOVING = 1e-2
 
+#: the same of a cloth whose load changes, if all that springs do not give way is below it: another iteration would
+#: find the same
+LOADED = 1e-3
+
 
 class Touch(NamedTuple):
     """Contacts and what was known of them: what the next iteration, or the next step, starts from."""
@@ -88,14 +92,15 @@ class Judged(NamedTuple):
 
     depth: float  # m, deepest penetration
     friction: float  # largest distance of a contact force from the law, relative to the largest force ...
-    excess: float  # ... and less what the slip forgives
+    excess: float  # ... less what the slip forgives ...
+    plastic: float  # ... and less what springs give way
     gap: float  # largest |C - lambda/w| of an enforced row
     error: float  # largest |C| of an enforced row
     residual: float  # m/s^2, rms over the free mass of the residual ...
     force: float  # ... and of A y - b
 
 
-NOT_JUDGED = Judged(*[np.inf] * 7)
+NOT_JUDGED = Judged(*[np.inf] * 8)
 
 
 def empty_law(count: int) -> Law:
@@ -170,6 +175,7 @@ class ContactNewton:
             if linearisations > 0:
                 enough = max([o.friction, *(e for after, e in ENOUGH if linearisations >= after)])
                 lawful = judged.friction < enough or (judged.friction < MOVING and judged.excess < o.friction)
+                lawful = lawful or (judged.friction < LOADED and judged.plastic < o.friction)
                 balanced = judged.residual < o.force * judged.force + o.force_floor
                 if lawful and balanced and judged.depth < self.deepest and judged.gap < o.strain_gap:
                     converged = True
@@ -309,11 +315,11 @@ def refresh(arrays: Unboxed, step: StepProblem, inertia: FloatArray, y: FloatArr
 def judge(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
     yielding: float, softly: float, begin: bool,
-) -> tuple[float, float, float, float, float, float, float]:  # fmt: skip
+) -> tuple[float, float, float, float, float, float, float, float]:  # fmt: skip
     """Prepare the contacts for the next linearisation, and say how good the iterate is: see `Judged`."""
     cloth, _, _, work = arrays.content
     prepare(contacts, inertia, step.held, yielding, softly, begin, law)
-    depth, error, largest, excess = misfit(contacts, law)
+    depth, error, largest, excess, plastic = misfit(contacts, law)
     largest = max(largest, 1e-300)
     residual, force = _residual(cloth, step, inertia, work, lam, contacts, law)
     gap = isometry = 0.0
@@ -321,7 +327,7 @@ def judge(
         if cloth.enforced[k]:
             gap = max(gap, abs(work.values[k] - lam[k] / cloth.assembly.weight[k]))
             isometry = max(isometry, abs(work.values[k]))
-    return depth, error / largest, excess / largest, gap, isometry, residual, force
+    return depth, error / largest, excess / largest, plastic / largest, gap, isometry, residual, force
 
 
 @kernel

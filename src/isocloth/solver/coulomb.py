@@ -126,17 +126,19 @@ def follow(c: ContactSet, law: Law, k: int, r: FloatArray) -> None:
 
 
 @kernel
-def misfit(c: ContactSet, law: Law) -> tuple[float, float, float, float]:
-    """Deepest penetration, m; largest distance of a force from where the law puts it, largest force, and the distance
-    less what slip forgives, N.
+def misfit(c: ContactSet, law: Law) -> tuple[float, float, float, float, float]:
+    """Deepest penetration, m; largest distance of a force from where the law puts it, largest force, the distance less
+    what slip forgives, and the distance less what springs give way, N.
 
     Between jaws a gap of either sign counts as a penetration: one of them gives way. In a cloth at rest the law must be
     met closely, or it creeps; if something slides, a force may be wrong by `FORGIVEN` of what would stop it within the
     step.
 
-    The distance is that of Alart and Curnier (1991), |r - P(r - rho (g, s_T))|, with rho the scale of the contact.
+    The distance is that of Alart and Curnier (1991), |r - P(r - rho (g, s_T))|, with rho the scale of the contact. What
+    sticks while its load changes slips by (anchor - r_T) / w, which no iteration takes away; the last distance is that
+    of the rest of the slip.
     """
-    depth = error = excess = largest = furthest = 0.0
+    depth = error = excess = plastic = largest = furthest = 0.0
     for k in range(len(c.gap)):
         n0, n1, n2 = c.normal[k, 0], c.normal[k, 1], c.normal[k, 2]
         s0, s1, s2 = c.slip[k, 0], c.slip[k, 1], c.slip[k, 2]
@@ -156,18 +158,23 @@ def misfit(c: ContactSet, law: Law) -> tuple[float, float, float, float]:
             depth = max(depth, c.gap[k])
             start, grip = (law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2]), law.stiffness[k]
         elif normal - rho * c.gap[k] <= 0.0:
-            error, excess = max(error, size), max(excess, size)
+            # not forgiven: what pulls back, as if glued, keeps a cloth from coming to rest
+            error, excess, plastic = max(error, size), max(excess, size), max(plastic, size)
             continue
         slip, limit = (c.slip[k, 0], c.slip[k, 1], c.slip[k, 2]), _bearable(c.friction[k], c.press[k], normal)
-        off = _off((n0, n1, n2), (r0, r1, r2), start, grip, slip, limit)
+        off = rest = _off((n0, n1, n2), (r0, r1, r2), start, grip, slip, limit)
         if c.press[k] == 0.0:
-            off = max(off, -normal)
+            anchor = (law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2])
+            yielded = _yielded(slip, (r0, r1, r2), anchor, law.stiffness[k])
+            rest = _off((n0, n1, n2), (r0, r1, r2), start, grip, yielded, limit)
+            off, rest = max(off, -normal), max(rest, -normal)
         error, excess = max(error, off), max(excess, off - FORGIVEN * rho * furthest)
-    return depth, error, largest, excess
+        plastic = max(plastic, rest)
+    return depth, error, largest, excess, plastic
 
 
-# The next two are inlined into loops over contacts and take numbers only: handing on named tuples of arrays costs more,
-# in counted references, than the formulas do.
+# The next three are inlined into loops over contacts and take numbers only: handing on named tuples of arrays costs
+# more, in counted references, than the formulas do.
 
 
 @inlined
@@ -193,10 +200,16 @@ def _off(n: Vector, r: Vector, start: Vector, rho: float, s: Vector, limit: floa
     return float(np.sqrt((t0 - share * q0) ** 2 + (t1 - share * q1) ** 2 + (t2 - share * q2) ** 2))
 
 
+@inlined
+def _yielded(s: Vector, r: Vector, anchor: Vector, w: float) -> Vector:
+    """The slip s without what a spring of stiffness w gives way, from its anchor to the force r."""
+    return s[0] - (anchor[0] - r[0]) / w, s[1] - (anchor[1] - r[1]) / w, s[2] - (anchor[2] - r[2]) / w
+
+
 @kernel
 def distance(c: ContactSet, law: Law, u: FloatArray, r: FloatArray, own: bool) -> float:
-    """How far forces r (c, 3) are from their law after the further displacements u (c, 3): the largest, relative to the
-    largest force.
+    """How far forces r (c, 3) are from those of their springs after the further displacements u (c, 3): the largest,
+    relative to the largest force.
 
     own: the threshold is that of the force itself, and not the one that enters the solve.
     """
@@ -215,6 +228,10 @@ def distance(c: ContactSet, law: Law, u: FloatArray, r: FloatArray, own: bool) -
         if push > 0.0 or c.press[k] > 0.0:
             limit = _bearable(c.friction[k], c.press[k], normal) if own else law.threshold[k]
         slip = (c.slip[k, 0] + u0, c.slip[k, 1] + u1, c.slip[k, 2] + u2)
+        if c.press[k] == 0.0:
+            slip = _yielded(
+                slip, (r0, r1, r2), (law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2]), law.stiffness[k]
+            )
         off = max(off, abs(normal - push), _off((n0, n1, n2), (r0, r1, r2), start, grip, slip, limit))
         largest = max(largest, abs(r0), abs(r1), abs(r2))
     if off == 0.0:

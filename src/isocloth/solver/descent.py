@@ -32,7 +32,7 @@ from isocloth.solver.system import assemble
 from isocloth.typing import FloatArray, IntArray
 
 #: contacts that may open, close, stick or slide anew before the matrix is factored again, and not corrected
-FEW = 12
+FEW = 25
 
 #: part of its spring by which the stiffness of a contact may differ from that in the factor without being corrected
 SAME = 0.05
@@ -42,7 +42,7 @@ SAME = 0.05
 CORRECTIONS = (12, 1e-2)
 
 #: the same while the thresholds follow
-ROUGHLY = (3, 0.1)
+ROUGHLY = (1, 0.1)
 
 #: how often the thresholds of friction may follow the pressure between two factorisations
 FOLLOWING = 8
@@ -101,13 +101,8 @@ def descend(
             back_substitute(f, x)
             spent += 1
             m.factored[:] = m.matrix
-            for k in range(count):
-                _relative(c, k, x, m.target)
-                for d in range(3):
-                    v = m.force[k, d]
-                    for e in range(3):
-                        v -= m.matrix[k, d, e] * (m.target[k, e] - m.u[k, e])
-                    m.towards[k, d] = v
+            m.towards[:] = 0.0
+            _aim(c, m, x)
         else:
             _correct(c, f, step, m, anew, CORRECTIONS, x)
         rounds += 1
@@ -117,9 +112,15 @@ def descend(
             break
     _settle(c, law, f, step, m, x, lawful)
     law.force[:] = m.balance
-    for k in range(count):
-        law.status[k] = respond(c, law, k, m.u[k, 0], m.u[k, 1], m.u[k, 2], False, m.force, m.matrix)
+    _name(c, law, m)
     return spent
+
+
+@kernel
+def _name(c: ContactSet, law: Law, m: Model) -> None:
+    """Which contacts are open, stick and slide at u."""
+    for k in range(len(c.gap)):
+        law.status[k] = respond(c, law, k, m.u[k, 0], m.u[k, 1], m.u[k, 2], False, m.force, m.matrix)
 
 
 @kernel
@@ -146,6 +147,21 @@ def _linearise_contacts(c: ContactSet, law: Law, m: Model, by_force: bool) -> in
             m.anew[anew] = k
             anew += 1
     return anew
+
+
+@kernel
+def _aim(c: ContactSet, m: Model, x: FloatArray) -> None:
+    """Where the solution x takes the contacts, and the balance there.
+
+    `towards` holds the force of what the factor lacks, and receives the balance.
+    """
+    for k in range(len(c.gap)):
+        _relative(c, k, x, m.target)
+        for d in range(3):
+            v = m.force[k, d] - m.towards[k, d]
+            for e in range(3):
+                v -= m.factored[k, d, e] * (m.target[k, e] - m.u[k, e])
+            m.towards[k, d] = v
 
 
 @kernel
@@ -218,13 +234,7 @@ def _correct(
                         r[3 * i + d] -= step_length * w * v
     for i in range(len(z)):
         x[i] += z[i]
-    for k in range(count):
-        _relative(c, k, x, m.target)
-        for d in range(3):
-            v = m.force[k, d] - m.towards[k, d]
-            for e in range(3):
-                v -= m.factored[k, d, e] * (m.target[k, e] - m.u[k, e])
-            m.towards[k, d] = v
+    _aim(c, m, x)
 
 
 @inlined

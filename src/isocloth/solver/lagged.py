@@ -93,7 +93,7 @@ class LaggedNewton(ContactNewton):
             lag = _follow(contacts, lag)
             law.force[:] = lag.push[:, None] * contacts.normal + lag.friction
             law.status[:] = np.where(lag.push > 0.0, SLIDE, OPEN)
-            depth, error, largest, _ = misfit(contacts, law)
+            depth, error, largest, _, _ = misfit(contacts, law)
             relative = error / largest if largest > 0.0 else 0.0
             if iterations > 0:
                 ra, am = _residual(cloth, step, inertia, work, lam, contacts, law)
