@@ -432,6 +432,8 @@ def test_the_commands(tmp_path: Path, monkeypatch, capsys) -> None:
     assert "12 on the cloth" in capsys.readouterr().out
     assert main(["calibrate", "sheet.npz", "-p", "damping=low", *common]) == 2
     assert "name=low:high" in capsys.readouterr().err
+    assert main(["calibrate", "sheet.npz", "-p", "damping=0.3:0.6", *fit, *common, "--apart", "0.5"]) == 2
+    assert "up to 0.297, the length of the cloth" in capsys.readouterr().err
     assert main(["calibrate", "none.csv"]) == 2
     assert "no recording" in capsys.readouterr().err
 

@@ -10,7 +10,7 @@ from calibration.made import FABRIC, recording
 from isocloth.calibration import baselines
 from isocloth.calibration.errors import errors, residuals
 from isocloth.calibration.experiment import prepare
-from isocloth.calibration.smooth import at_most, smooth_path, with_smooth_distance
+from isocloth.calibration.smooth import at_most, set_apart, smooth_path, trust, with_smooth_distance
 from isocloth.calibration.start import filled, on_finer, unstretched
 from isocloth.recordings.grid import sheet
 
@@ -183,3 +183,63 @@ def test_noise_in_the_distance_of_two_corners_does_not_make_slack() -> None:
     seen = apart + 1e-3 * random.standard_normal(truth.shape)
     mended = with_smooth_distance(times, seen, times, smooth_path(times, seen, times))
     assert np.abs(mended - apart).max() < 2e-3
+
+
+def test_a_frame_that_shows_a_rigid_bar_too_short_is_trusted_less() -> None:
+    bar = np.repeat(np.array([[[0.0, 0.0, 1.0], [0.4, 0.0, 1.0]]]), 4, axis=0)
+    seen = bar.copy()
+    seen[1, 1, 0] = 0.36
+    seen[2, 0] = np.nan
+    squared = 0.04**2 / 3  # mean over the frames that show both
+    found = trust(seen, 0.4)
+    expected = 1.0 / np.array([squared, squared + 0.04**2, 2 * squared, squared])
+    assert found == pytest.approx(expected / expected.mean())
+    assert trust(bar, 0.4) == pytest.approx(np.ones(4))  # all as good as each other
+    assert trust(bar, 0.38) == pytest.approx(np.ones(4))
+    assert np.linalg.norm(np.diff(set_apart(seen[:2], 0.4), axis=1), axis=2) == pytest.approx(0.4)
+    assert set_apart(seen[:2], 0.4).mean(axis=1) == pytest.approx(seen[:2].mean(axis=1))
+
+
+def test_corners_that_a_camera_rounds_off_are_held_apart_as_they_are() -> None:
+    """A corner that is seen to slide inwards by up to 3 cm would make the sheet bow out; a rigid bar does not."""
+    exact = recording(noise=0.0, missing=0.0)
+    points = exact.positions.copy()
+    slide = 0.03 * np.abs(np.sin(1.7 * exact.times))
+    points[:, exact.held[1], 0] -= slide
+    rounded = exact.with_(positions=points)
+    width = exact.size[0]
+    path = prepare(rounded, apart=width).path
+    assert np.linalg.norm(path[:, 1] - path[:, 0], axis=1) == pytest.approx(width)
+    free = np.setdiff1d(np.arange(12), exact.held)
+
+    def error(**options: float) -> float:
+        made = prepare(rounded, **options)
+        return float(np.linalg.norm(made.simulate(FABRIC).positions - exact.positions, axis=2)[:, free].mean())
+
+    assert error(apart=width) < 0.5 * error()
+
+
+@pytest.mark.parametrize("apart", [0.0, -0.1, 0.5, float("nan")])
+def test_a_distance_the_cloth_does_not_allow_is_refused(apart: float) -> None:
+    with pytest.raises(ValueError, match=r"up to 0\.297, the length of the cloth"):
+        prepare(recording(), apart=apart)
+
+
+def test_a_distance_needs_two_held_markers() -> None:
+    with pytest.raises(ValueError, match="two held markers"):
+        prepare(recording().with_(held=[0]), apart=0.2)
+
+
+def test_a_lighter_pendulum_swings_more_slowly() -> None:
+    """Period 2 pi sqrt(2 L / (3 w g)): a weight of a quarter doubles it."""
+    times = np.arange(600) / 100.0
+    mesh = sheet((5, 4), (0.3, 0.4))
+    shift = 0.02 * np.clip((times - 0.5) / 0.2, 0.0, 1.0)
+    points = mesh.vertices[:, [0, 2, 1]][None] + shift[:, None, None] * np.array([0.0, 1.0, 0.0])
+    made = ic.Recording(
+        times=times, positions=points, mesh=mesh, held=np.array([0, 3]), fabric=ic.Fabric(density=0.2)
+    )  # fmt: skip
+    swung = baselines.damped_pendulum(prepare(made), 0.0, weight=0.25)[:, -1, 1] - 0.02
+    late = times > 1.0
+    crossings = times[late][1:][np.diff(np.sign(swung[late])) != 0]
+    assert 2 * np.diff(crossings).mean() == pytest.approx(4 * np.pi * np.sqrt(2 * 0.4 / (3 * 9.81)), rel=0.02)

@@ -23,11 +23,12 @@ def rigid_translation(experiment: Experiment) -> FloatArray:
     return experiment.markers[None] + experiment.at_times((middle - middle[0])[:, None])
 
 
-def damped_pendulum(experiment: Experiment, rate: float) -> FloatArray:
+def damped_pendulum(experiment: Experiment, rate: float, *, weight: float = 1.0) -> FloatArray:
     """(T, k, 3) m: the first shape as a rigid board that swings about the line through the held nodes.
 
-    theta'' = (3 / (2 L)) n . (g - a) - rate theta', for a uniform board of height L whose edge has acceleration a; n is
-    the direction in which it swings, theta its angle from the vertical, and the rate is in 1/s.
+    theta'' = (3 / (2 L)) n . (w g - a) - rate theta', for a uniform board of height L whose edge has acceleration a; n
+    is the direction in which it swings, theta its angle from the vertical, and the rate is in 1/s. The weight w is what
+    delta / rho is to a cloth; the plain pendulum has 1.
     """
     path, dt = experiment.path, experiment.timestep
     if path.shape[1] < 2:
@@ -41,7 +42,7 @@ def damped_pendulum(experiment: Experiment, rate: float) -> FloatArray:
     down /= np.linalg.norm(down, axis=1, keepdims=True)
     out = np.cross(axis, down)
     acceleration = np.gradient(np.gradient(middle, dt, axis=0), dt, axis=0)
-    pull = -acceleration - GRAVITY * up  # felt by what moves along
+    pull = -acceleration - weight * GRAVITY * up  # felt by what moves along
     along, across = np.einsum("td,td->t", pull, down), np.einsum("td,td->t", pull, out)
     flat = experiment.mesh.vertices
     height = float(np.ptp(flat[:, 1]))

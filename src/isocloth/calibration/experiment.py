@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from isocloth.calibration.errors import Errors, errors
 from isocloth.calibration.mesh import lay, suited
 from isocloth.calibration.particle_start import particles_at
-from isocloth.calibration.smooth import at_most, smooth_path, with_smooth_distance
+from isocloth.calibration.smooth import at_most, set_apart, smooth_path, trust, with_smooth_distance
 from isocloth.calibration.start import first_shape, hanging, unstretched
 from isocloth.errors import ConvergenceError, RecordingError
 from isocloth.fabric import Fabric
@@ -164,6 +164,7 @@ def prepare(
     timestep: float | None = None,
     drive: str = "camera",
     smooth: bool = True,
+    apart: float | None = None,
     longest_gap: float = 0.25,
     start: str = "recorded",
     markers: ArrayLike | None = None,
@@ -182,6 +183,8 @@ def prepare(
         timestep: s; None = what suits the model, 0.01 or with the nonconforming one 0.002.
         drive: "camera" (the held markers as they were seen) or "tool" (`recording.held_path`).
         smooth: whether the paths of held markers are smoothed.
+        apart: m, the distance at which one rigid thing (a hanger, a tool) holds two corners; None = as it was seen. A
+            camera that rounds corners off sees them too near, and the sheet would bow out where the real one is taut.
         longest_gap: s, for which a held marker may be missing.
         start: "recorded" (the nearest unstretched shape to the first one that was seen) or "hanging" (at rest below
             the held corners, for recordings that begin with this).
@@ -230,11 +233,19 @@ def prepare(
                 f"held marker {label!r} is not seen from {begin:g} to {end:g} s; choose a window without this, e.g. "
                 f"recording.window({part.times[0]:g}, {begin:g}), or allow it: longest_gap={1.1 * gap:.2g}"
             )
-    path = smooth_path(part.times, seen, times) if smooth else _straight(part.times, seen, times)
-    if len(held) == 2:
-        if smooth:
+    width = float(np.linalg.norm(np.diff(mesh.vertices[held], axis=0))) if len(held) == 2 else None
+    if apart is not None:
+        _check_apart(apart, width)
+    if smooth:
+        path = smooth_path(part.times, seen, times, None if apart is None else trust(seen, apart))
+    else:
+        path = _straight(part.times, seen, times)
+    if width is not None:
+        if apart is not None:
+            path = set_apart(path, min(apart, width))
+        elif smooth:
             path = with_smooth_distance(part.times, seen, times, path)
-        path, pulled = at_most(path, float(np.linalg.norm(np.diff(mesh.vertices[held], axis=0))))
+        path, pulled = at_most(path, width)
         if pulled > 1e-3:
             notes.append(f"held corners are up to {1e3 * pulled:.1f} mm too far apart for the cloth; brought together")
     if markers is None:
@@ -264,6 +275,16 @@ def prepare(
     # options and models that do not go together are refused here, where a search would take them for bad parameters
     made.simulation(fabric)
     return made
+
+
+def _check_apart(apart: float, width: float | None) -> None:
+    if width is None:
+        raise ValueError(f"apart = {apart!r}: expected two held markers; leave it out")
+    if not 0.0 < apart <= width * (1.0 + 1e-9):
+        raise ValueError(
+            f"apart = {apart!r}: expected a distance in m, up to {width:g}, the length of the cloth between the held "
+            "markers"
+        )
 
 
 def _nodes_at(mesh: Mesh, places: FloatArray) -> IntArray:

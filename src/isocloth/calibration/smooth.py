@@ -14,12 +14,14 @@ from isocloth.typing import FloatArray
 STIFFEST = 8.0
 
 
-def smooth_path(times: FloatArray, points: FloatArray, wanted: FloatArray) -> FloatArray:
+def smooth_path(
+    times: FloatArray, points: FloatArray, wanted: FloatArray, weights: FloatArray | None = None
+) -> FloatArray:
     """(W, h, 3) at other times: smoothing splines through points (T, h, 3), NaN where not seen.
 
-    min sum |x - f|^2 + lambda int |f''|^2, one lambda for all coordinates, by generalised cross-validation. Noise of a
-    millimetre at 100 Hz is an acceleration of 20 m/s^2, which would shake the simulated cloth; what the cloth was
-    really moved by changes within tenths of a second.
+    min sum w |x - f|^2 + lambda int |f''|^2 with weights (T,), one lambda for all coordinates, by generalised
+    cross-validation. Noise of a millimetre at 100 Hz is an acceleration of 20 m/s^2, which would shake the simulated
+    cloth; what the cloth was really moved by changes within tenths of a second.
     """
     h = points.shape[1]
     flat = points.reshape(len(times), -1)
@@ -33,7 +35,8 @@ def smooth_path(times: FloatArray, points: FloatArray, wanted: FloatArray) -> Fl
             out[:, c] = np.polynomial.Polynomial.fit(times[seen], flat[seen, c], 1)(wanted)
             continue
         centre = times[seen].mean()
-        spline = make_smoothing_spline(times[seen] - centre, flat[seen, c], lam=strength)
+        w = None if weights is None else weights[seen]
+        spline = make_smoothing_spline(times[seen] - centre, flat[seen, c], w=w, lam=strength)
         inside = np.clip(wanted, times[seen][0], times[seen][-1]) - centre
         out[:, c] = spline(inside)
     return out.reshape(len(wanted), h, 3)
@@ -79,10 +82,29 @@ def with_smooth_distance(times: FloatArray, points: FloatArray, wanted: FloatArr
     """
     seen = np.linalg.norm(points[:, 1] - points[:, 0], axis=1)
     distance = smooth_path(times, np.repeat(seen[:, None, None], 3, axis=2), wanted)[:, 0, 0]
+    return set_apart(path, distance)
+
+
+def set_apart(path: FloatArray, distance: float | FloatArray) -> FloatArray:
+    """A path (S, 2, 3) of two nodes at a given distance (m, one or for every step), about the same middle."""
     apart = path[:, 1] - path[:, 0]
     factor = (distance / np.maximum(np.linalg.norm(apart, axis=1), 1e-12))[:, None]
     middle = 0.5 * (path[:, 0] + path[:, 1])
     return np.stack([middle - 0.5 * factor * apart, middle + 0.5 * factor * apart], axis=1)
+
+
+def trust(points: FloatArray, distance: float) -> FloatArray:
+    """(T,) weights of sightings (T, 2, 3) of two markers whose distance (m) is known, 1 in the mean.
+
+    A frame that shows them at a distance wrong by e has one of them at least e / 2 from where it is: 1 / (s^2 + e^2),
+    where s is the root of the mean of e^2. Where one of them is not seen, e is taken to be s.
+    """
+    squared = (np.linalg.norm(points[:, 1] - points[:, 0], axis=1) - distance) ** 2
+    mean = float(np.nanmean(squared)) if np.isfinite(squared).any() else 0.0
+    # a tool's own path has the same error everywhere, up to rounding
+    weights = 1.0 / np.maximum(mean + np.where(np.isfinite(squared), squared, mean), 1e-18)
+    out: FloatArray = weights / weights.mean()
+    return out
 
 
 def at_most(path: FloatArray, distance: float) -> tuple[FloatArray, float]:
@@ -90,9 +112,5 @@ def at_most(path: FloatArray, distance: float) -> tuple[FloatArray, float]:
 
     Returns the path and the largest correction of a node, m. Without it noise would stretch a cloth that cannot.
     """
-    apart = path[:, 1] - path[:, 0]
-    length = np.linalg.norm(apart, axis=1)
-    factor = np.minimum(1.0, distance / np.maximum(length, 1e-12))[:, None]
-    middle = 0.5 * (path[:, 0] + path[:, 1])
-    mended = np.stack([middle - 0.5 * factor * apart, middle + 0.5 * factor * apart], axis=1)
+    mended = set_apart(path, np.minimum(np.linalg.norm(path[:, 1] - path[:, 0], axis=1), distance))
     return mended, float(np.linalg.norm(mended - path, axis=2).max())

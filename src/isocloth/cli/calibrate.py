@@ -156,6 +156,8 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
         "workers": options.workers, "dask": options.dask, "progress": not options.quiet, "drive": options.drive,
         "timestep": options.timestep, "start": options.start, "keep_bias": options.keep_bias,
     }  # fmt: skip
+    if options.apart is not None:
+        common["apart"] = options.apart
     if options.longest_gap is not None:
         common["longest_gap"] = options.longest_gap
     if options.fabric is not None:

@@ -203,6 +203,9 @@ def _fitted(parser: argparse.ArgumentParser) -> None:
         help="shape in which the cloth begins: as it was seen, or at rest below its corners (default: recorded)",
     )  # fmt: skip
     parser.add_argument("--keep-bias", action="store_true", help="add what markers show beside the start to all frames")
+    parser.add_argument(
+        "--apart", type=length, metavar="M", help="constant distance of two held corners (default: as it was seen)"
+    )  # fmt: skip
     parser.add_argument("--longest-gap", type=seconds, metavar="S", help="of a held marker (default: 0.25)")
     parser.add_argument("--workers", type=int, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="of the scheduler of a Dask cluster")
