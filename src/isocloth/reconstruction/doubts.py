@@ -8,7 +8,7 @@ import numpy as np
 
 from isocloth.errors import SamplingError
 from isocloth.reconstruction.complex import Complex
-from isocloth.reconstruction.handles import small_handles
+from isocloth.reconstruction.handles import SMALL, small_handles
 from isocloth.reconstruction.stages import Stages
 from isocloth.typing import FloatArray, IntArray
 
@@ -20,8 +20,6 @@ MARGIN = 1.15
 LEFT_OUT = 0.02
 #: share of edges of the net that may be removed as twisted without a doubt
 TWISTED = 0.005
-#: a handle within so many spacings of a point is too small to be sure of
-SMALL_HANDLE = 4.0
 #: share of points of which the neighbours do not lie near a plane, above which there is a doubt
 BENT = 0.05
 #: and what is not near a plane
@@ -106,12 +104,21 @@ def find_doubts(surface: Complex, used: IntArray, stages: Stages, largest_gap: f
                 "close to each other, or too few points. Sample more densely there",
             )
         )
-    if small_handles(surface, SMALL_HANDLE * float(np.median(stages.spacing[used]))):
+    if small_handles(surface, SMALL * float(np.median(stages.spacing[used]))):
         doubts.append(
             Doubt(
                 "handle",
-                f"the surface has a handle or a twist within {SMALL_HANDLE:g} spacings of a point, which may be two "
-                "layers that come close. Sample more densely",
+                f"the surface has a handle or a twist within {SMALL:g} spacings of a point, which may be two layers "
+                "that come close. Sample more densely",
+            )
+        )
+    elif stages.mended:
+        doubts.append(
+            Doubt(
+                "handle",
+                f"{stages.mended} edges between neighbours made a handle or a twist within {SMALL:g} spacings of a "
+                "point and were removed: a sharp fold, or layers that come close. If the surface has a handle so "
+                "small, sample more densely",
             )
         )
     return tuple(doubts)
