@@ -93,6 +93,9 @@ def _reconstruct(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--largest-gap", type=float, default=4.0, metavar="R", help="larger gaps are holes, in spacings (default: 4)"
     )
+    parser.add_argument(
+        "--sheet", action="store_true", help="it is one sheet: close holes that folds hide, keep the largest piece"
+    )
     parser.add_argument("--grid", type=length, metavar="M", help="first merge points in boxes of this size")
     parser.add_argument("--smooth", type=int, default=0, metavar="N", help="smooth the height N times (default: 0)")
     parser.add_argument("--keep-outliers", action="store_true", help="do not leave out points that lie apart")

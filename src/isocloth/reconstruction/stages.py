@@ -96,3 +96,21 @@ def _mend(
     surface, used = complex.compact(points, clean)
     small = handles.small_handles(surface, handles.SMALL * float(np.median(spacing[used])))
     return sum(mend(frames, around, degree, used[ball]) for ball in small)
+
+
+def pieces(points: FloatArray, spacing: FloatArray, triangles: IntArray, largest_gap: float, least: int) -> IntArray:
+    """Triangles that make a surface, in components of at least `least` points.
+
+    Taking out triangles at pinched points and crowded edges tears small holes, which are closed as other gaps are.
+    """
+    clean = complex.without_pinches(triangles)
+    if len(clean) == 0:
+        return clean
+    if len(clean) < len(triangles):
+        surface, used = complex.compact(points, clean)
+        curves = surface.boundary_curves
+        small = boundary.curve_radii(surface.points, spacing[used], curves) <= largest_gap
+        torn = [curve for curve, is_small in zip(curves, small, strict=True) if is_small]
+        more = filling.closed(surface.points, surface.triangles, surface.edges, torn)
+        clean = complex.without_pinches(used[more])
+    return complex.large_components(clean, least)
