@@ -31,7 +31,8 @@ STEEP = 0.5
 class Doubt:
     """Something that speaks against the result.
 
-    what: a word for programs: "gap", "left out", "twisted", "handle", "bent", "hidden", "sheet". message: what was found, and what helps.
+    what: a word for programs: "gap", "left out", "twisted", "handle", "bent", "hidden", "sheet".
+    message: what was found, and what helps.
     """
 
     what: str
@@ -70,7 +71,8 @@ def find_doubts(surface: Complex, used: IntArray, stages: Stages, largest_gap: f
         doubts.append(
             Doubt(
                 "gap",
-                f"{_gaps(near)}; above {largest_gap:g} a gap is taken for a hole. Sample more evenly, or set largest_gap",
+                f"{_gaps(near)}; above {largest_gap:g} a gap is taken for a hole. Sample more evenly, or set "
+                "largest_gap",
             )
         )
     curves = boundary.curve_radii(surface.points, stages.spacing[used], surface.boundary_curves)
@@ -132,10 +134,14 @@ def sheet_doubts(surface: Complex, closed: FloatArray, left: int) -> tuple[Doubt
     """What speaks against a sheet: holes (n,) that were closed, reaches in spacings, and pieces that were left out."""
     doubts = []
     if len(closed):
-        doubts.append(Doubt("hidden", f"{_gaps(closed)}, and closed because this is one sheet; no point shows it there"))
+        doubts.append(
+            Doubt("hidden", f"{_gaps(closed)}, and closed because this is one sheet; no point shows it there")
+        )
     if left:
         doubts.append(
-            Doubt("hidden", f"pieces that nothing seen connects to the sheet were left out: {left}. Look from more sides")
+            Doubt(
+                "hidden", f"pieces that nothing seen connects to the sheet were left out: {left}. Look from more sides"
+            )
         )
     if (surface.components, surface.euler_characteristic, len(surface.boundary_curves)) != (1, 1, 1):
         doubts.append(Doubt("sheet", "a sheet is a disc, but this surface is not: folds too close to each other"))
