@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import isocloth as ic
+from isocloth.reconstruction import draw
 from isocloth.reproduce.surfaces import surface
 
 
@@ -48,3 +49,15 @@ def test_what_cannot_be_a_sheet_is_said_to_be_none():
     found = ic.reconstruct(surface("torus").sample(1500, seed=0), sheet=True)
     assert found.invariants == (1, 0, 0, True)
     assert "sheet" in words(found)
+
+
+def test_a_flat_sheet_is_not_drawn_from_its_edge_and_what_was_left_out_is_in_the_picture():
+    points = flat(2000, 1)
+    found = ic.reconstruct(points[np.abs(points[:, 0] - 0.25) > 0.12], sheet=True, direction=(0.0, 0.05, 1.0))
+    camera = draw.view(found, 400, 400)
+    screen = camera.project(draw._upright(found, found.given))
+    assert (screen[:, :2] > 0.0).all()
+    assert (screen[:, :2] < 400.0).all()
+    assert np.ptp(screen[:, 0]) * np.ptp(screen[:, 1]) > 0.3 * 400**2
+    red = (np.abs(draw.points_picture(found, 400, 400).astype(int) - (210, 40, 40)).max(axis=2) < 60).sum()
+    assert red > 100, "the smaller piece"

@@ -43,7 +43,8 @@ def view(found: Reconstruction, width: int, height: int) -> Camera:
     # the usual view first, which stays unless another shows clearly more: a sheet is not drawn from its edge
     views = [(0.7, 0.35)] + [(0.7 + k * np.pi / 4, tilt) for tilt in (0.35, 0.8, 1.2) for k in range(4)]
     best = max(views, key=lambda v: seen(*v) * (1.15 if v == views[0] else 1.0))
-    return fit(points, width=width, height=height, azimuth=best[0], elevation=best[1])
+    shown = _upright(found, found.given[found.stages.kept])  # pieces that were left out, too; not what is astray
+    return fit(shown, width=width, height=height, azimuth=best[0], elevation=best[1])
 
 
 def cells_picture(found: Reconstruction, width: int = 800, height: int = 700) -> np.ndarray:
