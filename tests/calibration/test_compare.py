@@ -16,6 +16,7 @@ import pytest
 import isocloth as ic
 from calibration.made import FABRIC, TRUE, recording
 from isocloth.calibration import SearchOptions, compare_models, prepare
+from isocloth.calibration.compare import _slug
 from isocloth.calibration.particle_start import particles_at
 from isocloth.cli import main
 from isocloth.terms.midpoints import midpoints
@@ -263,3 +264,9 @@ def test_wrong_models_of_the_command_are_named(tmp_path: Path, monkeypatch, caps
     fit = ["-p", "damping=0.3:0.6", "--method", "sweep", "--points", "2", "--rounds", "1", "--train", "0", "0.5"]
     assert main(["calibrate", "sheet.npz", *fit, "--model", "mass_spring", "--workers", "1", "--quiet"]) == 0
     assert "damping" in capsys.readouterr().out
+
+
+def test_files_of_models_that_differ_in_a_sign_of_an_exponent_differ() -> None:
+    assert _slug("elastic, young 1e+06") != _slug("elastic, young 1e-06")
+    assert _slug("elastic, young 1e+06") == "elastic-young-1e+06"
+    assert _slug("mass spring / 2") == "mass-spring-2"

@@ -57,6 +57,17 @@ def test_a_view_of_a_single_frame_is_a_passage():
     assert without_passages(np.array([0, 1, 1])).tolist() == [0, 1, 1]
 
 
+def test_a_view_that_comes_back_after_a_single_frame_has_not_changed():
+    assert without_passages(np.array([0, 0, 1, 0, 0, 2, 2])).tolist() == [0, 0, 0, 0, 0, 1, 1]
+    assert without_passages(np.array([0, 0, 1, 1, 0, 0])).tolist() == [0, 0, 1, 1, 2, 2], "one that lasted has"
+
+
+def test_a_frame_that_flickers_gets_no_label_of_its_own():
+    one = fold(MESH.vertices, Fold(point=(0.3, 0.3), towards=(-1.0, -1.0)))
+    frames = np.array([MESH.vertices, MESH.vertices, one, MESH.vertices, MESH.vertices, one, one])
+    assert labels_from_above(MESH, frames).tolist() == [0, 0, 0, 0, 0, 1, 1]
+
+
 def test_a_state_is_the_same_for_the_same_seed_and_another_for_another():
     first, again = (simulated_state("flat", 0, shape=(6, 6)).positions for _ in range(2))
     assert np.array_equal(first, again)

@@ -83,6 +83,9 @@ def test_a_database_is_taken_from_the_shelf_unless_it_was_made_with_other_number
     shelf.shelved_states(1, say=lines.append, **SMALL)
     assert len(counted) == 4
     assert lines[0].startswith("making")
+    monkeypatch.setattr(make, "code_fingerprint", lambda: "another")
+    shelf.shelved_states(1, **SMALL)
+    assert len(counted) == 6, "made by other code"
     elsewhere = tmp_path / "out"
     shelf.shelved_states(1, folder=elsewhere, **SMALL)
     assert len(list(elsewhere.iterdir())) == 1
@@ -154,6 +157,45 @@ def test_the_command_refuses_bad_files(tmp_path, capsys):
     assert "create it first" in capsys.readouterr().err
     assert main(["fold", str(tmp_path / "run.txt"), "--sequence", "in half"]) == 2
     assert "trajectory" in capsys.readouterr().err
+    (tmp_path / "folder.npz").mkdir()
+    assert main(["fold", str(tmp_path / "folder.npz")]) == 2
+    assert "a folder has this name" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--per-class", "3"], "--per-class is for a database"),
+        (["--classes", "flat", "--workers", "2"], "--classes and --workers is for a database"),
+        (["--resume"], "--resume is for a database"),
+        (["--restart"], "--restart is for a database"),
+    ],
+)
+def test_the_command_says_which_options_a_sequence_has_not(words, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("isocloth.folding.simulated_sequence", lambda *_, **__: pytest.fail("work was done"))
+    assert main(["fold", str(tmp_path / "run.h5"), "--sequence", "in half", *words]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_the_command_checks_name_and_folder_of_a_sequence_before_any_work(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("isocloth.folding.simulated_sequence", lambda *_, **__: pytest.fail("work was done"))
+    assert main(["fold", str(tmp_path / "nowhere" / "run.h5"), "--sequence", "in half"]) == 2
+    assert "create it first" in capsys.readouterr().err
+    assert main(["fold", str(tmp_path / "run.h5"), "--sequence", "in thirds"]) == 2
+    assert "choose one of" in capsys.readouterr().err
+
+
+def test_a_finished_file_is_not_made_again_by_resume(counted, tmp_path, capsys):
+    words = ["fold", str(tmp_path / "few.npz"), "--per-class", "1", "--nodes", "6", "--classes", "flat"]
+    assert main(words) == 0
+    made = len(counted)
+    assert main([*words, "--resume"]) == 0
+    assert "is finished: nothing to do" in capsys.readouterr().err
+    assert main([*words, "--resume", "--seed", "1"]) == 2
+    assert "holds states of other options" in capsys.readouterr().err
+    assert len(counted) == made
+    assert main(words) == 0, "without --resume it is made again"
+    assert len(counted) == 2 * made
 
 
 def test_the_command_writes_a_sequence(tmp_path, capsys):

@@ -1,9 +1,12 @@
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isocloth import meshes
 from isocloth.reconstruction.boundary import hole_radii
-from isocloth.reconstruction.fill import fill
+from isocloth.reconstruction.complex import Complex
+from isocloth.reconstruction.fill import closed, fill
 from isocloth.reconstruction.neighbours import MOST
 
 
@@ -71,3 +74,15 @@ def test_a_polygon_that_reaches_too_far_stays_open():
         triangles, opened = fill(points, *polygon(points), radii, limit, 60)
         assert opened[0] == opens
         assert len(triangles) == (0 if opens else 10)
+
+
+def test_a_hole_is_closed_and_nothing_else_changes():
+    """A square with its middle triangles taken out."""
+    mesh = meshes.rectangle(1.0, 1.0, (6, 6)).triangulated()
+    middle = np.linalg.norm(mesh.vertices[mesh.triangles].mean(axis=1)[:, :2] - 0.5, axis=1) < 0.2
+    torn = Complex(mesh.vertices, mesh.triangles[~middle])
+    hole = min(torn.boundary_curves, key=len)
+    whole = closed(torn.points, torn.triangles, torn.edges, [hole])
+    assert len(whole) == len(mesh.triangles)
+    assert area(mesh.vertices, whole) == pytest.approx(1.0)
+    assert closed(torn.points, torn.triangles, torn.edges, []) is torn.triangles

@@ -241,4 +241,5 @@ def _named(models: Sequence[str | Model]) -> dict[str, Model]:
 
 
 def _slug(name: str) -> str:
-    return re.sub(r"[^\w.]+", "-", name)
+    """The name as part of a file's; signs of exponents stay, so that 1e+06 and 1e-06 do not share a file."""
+    return re.sub(r"[^\w.+-]+", "-", name)

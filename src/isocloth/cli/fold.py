@@ -17,10 +17,10 @@ def fold(options: argparse.Namespace) -> int:
     path = Path(options.output)
     if options.sequence is not None:
         return _sequence(options, path)
+    per_class = 10 if options.per_class is None else options.per_class
     if path.suffix.lower() != ".npz":
         raise ValueError(f"a database file ends in .npz, but {options.output!r} was given")
-    if not path.resolve().parent.is_dir():
-        raise FileNotFoundError(f"cannot write {options.output!r}: its folder does not exist; create it first")
+    _check_place(path)
     from isocloth.folding.make import parts_of, states_file
 
     parts = parts_of(path)
@@ -28,9 +28,14 @@ def fold(options: argparse.Namespace) -> int:
         shutil.rmtree(parts)
     if parts.is_dir() and not options.resume:
         raise ValueError(f"{parts} holds states of an interrupted run; give --resume to go on, or --restart to discard")
+    if options.resume and path.is_file() and not parts.is_dir():
+        _check_finished(path, per_class, options)
+        if not options.quiet:
+            _say(f"{path} is finished: nothing to do")
+        return 0
     database = states_file(
-        path, options.per_class, seed=options.seed, shape=(options.nodes, options.nodes), classes=options.classes,
-        workers=options.workers, say=None if options.quiet else _say,
+        path, per_class, seed=options.seed, shape=(options.nodes, options.nodes), classes=options.classes,
+        workers=1 if options.workers is None else options.workers, say=None if options.quiet else _say,
     )  # fmt: skip
     if not options.quiet:
         reports = database.metadata["reports"]
@@ -47,10 +52,18 @@ def fold(options: argparse.Namespace) -> int:
 
 def _sequence(options: argparse.Namespace, path: Path) -> int:
     from isocloth.folding import simulated_sequence
+    from isocloth.states.napkin import SEQUENCES
     from isocloth.trajectory import SUFFIXES, Trajectory
 
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"a sequence is a trajectory, {' or '.join(SUFFIXES)}, but {options.output!r} was given")
+    others = {"--per-class": options.per_class, "--classes": options.classes, "--workers": options.workers,
+              "--resume": options.resume or None, "--restart": options.restart or None}  # fmt: skip
+    if given := [name for name, value in others.items() if value is not None]:
+        raise ValueError(f"{' and '.join(given)} is for a database, not for --sequence, which is one run; leave it out")
+    if options.sequence not in SEQUENCES:
+        raise KeyError(f"sequence {options.sequence!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
+    _check_place(path)
     mesh, positions, labels = simulated_sequence(
         options.sequence, seed=options.seed, shape=(options.nodes, options.nodes)
     )
@@ -64,6 +77,31 @@ def _sequence(options: argparse.Namespace, path: Path) -> int:
                 ("labels", " ".join(map(str, labels)))]  # fmt: skip
         print(columns(rows, path.name))
     return 0
+
+
+def _check_place(path: Path) -> None:
+    """Before minutes of work: that the file can be written where it is wanted."""
+    if not path.resolve().parent.is_dir():
+        raise FileNotFoundError(f"cannot write {str(path)!r}: its folder does not exist; create it first")
+    if path.is_dir():
+        raise IsADirectoryError(f"cannot write {str(path)!r}: a folder has this name; choose another")
+
+
+def _check_finished(path: Path, per_class: int, options: argparse.Namespace) -> None:
+    """That a finished file holds the states that are asked for."""
+    from isocloth.folding.shelf import up_to_date
+    from isocloth.states import Database
+    from isocloth.states.napkin import CLASSES
+
+    found = Database.load(path)
+    asked = (options.seed, per_class, options.nodes**2, sorted(options.classes or CLASSES))
+    told = found.metadata
+    holds = (told.get("seed"), told.get("samples"), found.mesh.n_vertices, sorted(found.classes))
+    if asked != holds or not up_to_date(found):
+        raise ValueError(
+            f"{path} is finished, but holds states of other options or of another version of isocloth; leave out "
+            "--resume to make it again, or choose another name"
+        )
 
 
 def _say(line: str) -> None:

@@ -93,6 +93,9 @@ def _reconstruct(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--largest-gap", type=float, default=4.0, metavar="R", help="larger gaps are holes, in spacings (default: 4)"
     )
+    parser.add_argument(
+        "--sheet", action="store_true", help="it is one sheet: close holes that folds hide, keep the largest piece"
+    )
     parser.add_argument("--grid", type=length, metavar="M", help="first merge points in boxes of this size")
     parser.add_argument("--smooth", type=int, default=0, metavar="N", help="smooth the height N times (default: 0)")
     parser.add_argument("--keep-outliers", action="store_true", help="do not leave out points that lie apart")
@@ -122,11 +125,11 @@ def _fold(parser: argparse.ArgumentParser) -> None:
     parser.description = "Fold napkins on a table by simulation: a database of named states. See docs/states.md."
     parser.add_argument("output", help=".npz file of labelled states; with --sequence a trajectory, .h5 or .npz")
     parser.add_argument("--sequence", metavar="NAME", help="one folding sequence instead, e.g. 'in half'")
-    parser.add_argument("--per-class", type=int, default=10, metavar="N", help="states of every class (default: 10)")
+    parser.add_argument("--per-class", type=int, metavar="N", help="states of every class (default: 10)")
     parser.add_argument("--classes", nargs="+", metavar="NAME", help="default: all twelve")
     parser.add_argument("--nodes", type=int, default=20, metavar="N", help="along a side (default: 20)")
     parser.add_argument("--seed", type=int, default=0, help="of places and angles of folds (default: 0)")
-    parser.add_argument("--workers", type=int, default=1, help="processes (default: 1)")
+    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: 1)")
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     again.add_argument("--restart", action="store_true", help="discard the states of an interrupted run")

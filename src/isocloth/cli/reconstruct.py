@@ -21,6 +21,7 @@ def reconstruct(options: argparse.Namespace) -> int:
         detail=options.detail,
         largest_gap=options.largest_gap,
         outliers=not options.keep_outliers,
+        sheet=options.sheet,
         smooth=options.smooth,
         edge=options.edge,
         element=options.element,
@@ -31,7 +32,8 @@ def reconstruct(options: argparse.Namespace) -> int:
         piece = found if found.components == 1 else found.piece(0)
         piece.mesh.save(options.output)
     if options.report is not None:
-        save_report(found, options.report, title=str(options.cloud))
+        title = f"{options.cloud}, frame {options.frame}" if options.frame else str(options.cloud)
+        save_report(found, options.report, title=title)
     if not options.quiet:
         for name, value in lines(found):
             print(f"{name:22s} {value}")

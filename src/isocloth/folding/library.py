@@ -7,7 +7,7 @@ folds of the same rumpled sheet: what differs between them is mechanics.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, pairwise
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -131,11 +131,12 @@ def _failed(what: str, seed: int, shape: tuple[int, int]) -> str:
 def labels_from_above(mesh: Mesh, positions: FloatArray) -> IntArray:
     """Labels (T,) of frames (T, n, 3) in m, counting changes of what is seen from above that last.
 
-    A view that lasts for a single frame, when hands are not quite in step, is counted with what was before.
+    A view that lasts for a single frame, when hands are not quite in step, is counted with what was before; if what
+    was before comes back after it, nothing has changed.
     """
     seen = [from_above(boundary_of(mesh, x)) for x in positions]
-    changes = [now != before for before, now in pairwise(seen)]
-    return without_passages(np.concatenate([[0], np.cumsum(changes)]).astype(np.int64))
+    known = list(dict.fromkeys(seen))
+    return without_passages(np.array([known.index(view) for view in seen], dtype=np.int64))
 
 
 def from_above(boundary: Boundary) -> tuple[tuple[bool, ...], ...]:
@@ -148,11 +149,14 @@ def from_above(boundary: Boundary) -> tuple[tuple[bool, ...], ...]:
 
 
 def without_passages(labels: IntArray) -> IntArray:
-    """Increasing labels (T,), numbered anew, in which those of a single frame go to the one before."""
-    lasts = np.bincount(labels)[labels] > 1
-    lasts[0] = True
-    begins = lasts & np.concatenate([[False], labels[1:] != labels[:-1]])
-    return np.cumsum(begins).astype(np.int64)
+    """Labels (T,) of frames, counted anew by their changes; those of a single frame go to the one before."""
+    numbered, now, number = np.zeros(len(labels), dtype=np.int64), labels[0], 0
+    for k in range(1, len(labels)):
+        lasts = labels[k] == labels[k - 1] or (k + 1 < len(labels) and labels[k] == labels[k + 1])
+        if lasts and labels[k] != now:
+            now, number = labels[k], number + 1
+        numbered[k] = number
+    return numbered
 
 
 def turned_corners(boundary: Boundary) -> tuple[bool, ...]:

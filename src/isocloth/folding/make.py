@@ -19,6 +19,7 @@ import numpy as np
 
 from isocloth.files import atomic_path
 from isocloth.folding import hands, library, stage
+from isocloth.folding.code import code_fingerprint
 from isocloth.folding.library import Made, simulated_state
 from isocloth.meshes import arguments, rectangle
 from isocloth.processes import end_with, without_main
@@ -45,14 +46,14 @@ class Task(NamedTuple):
 
 
 def settings() -> dict[str, Any]:
-    """Fabric, table, how hands move, how folds vary: all numbers that a state depends on beside its name and seed."""
+    """All that a state depends on beside its name and seed: fabric, table, how hands move, how folds vary, the code."""
     numbers = {
         name: value
         for room in (hands, library, napkin, stage)
         for name, value in sorted(vars(room).items())
         if name.isupper() and isinstance(value, (int, float, tuple))
     }
-    return {"fabric": asdict(stage.FABRIC), "settings": numbers}
+    return {"fabric": asdict(stage.FABRIC), "settings": numbers, "code": code_fingerprint()}
 
 
 def simulated_states(

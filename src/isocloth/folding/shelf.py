@@ -39,7 +39,7 @@ def shelved_states(
 ) -> Database:
     """`simulated_states` from a file in a folder (None = the shelf), or made and put there; an interrupted one goes on.
 
-    A file that was made with other numbers is made again.
+    A file that was made with other numbers or by other code is made again.
     """
     which = "" if classes is None else "-" + "+".join(classes).replace(" ", "-")
     path = _place(folder, f"folded-{samples}-per-class-{shape[0]}x{shape[1]}-seed-{seed}{which}.npz")
@@ -83,4 +83,9 @@ def _found(path: Path) -> Database | None:
         found = Database.load(path)
     except ValueError:  # damaged: made again
         return None
-    return found if found.metadata.get("made with") == json.loads(json.dumps(settings())) else None
+    return found if up_to_date(found) else None
+
+
+def up_to_date(found: Database) -> bool:
+    """Whether a database was made with the present numbers and code."""
+    return bool(found.metadata.get("made with") == json.loads(json.dumps(settings())))

@@ -40,3 +40,12 @@ def hole_radii(points: FloatArray, spacing: FloatArray, nodes: IntArray, start: 
             farthest = max(farthest, squared)
         radii[f] = math.sqrt(farthest) / local
     return radii
+
+
+def curve_radii(points: FloatArray, spacing: FloatArray, curves: list[IntArray]) -> FloatArray:
+    """How far closed curves of points reach from their mean, in local spacings (curves,)."""
+    if not curves:
+        return np.empty(0)
+    start = np.cumsum([0, *map(len, curves)])
+    radii: FloatArray = hole_radii(points, spacing, np.concatenate(curves), start)
+    return radii

@@ -168,6 +168,12 @@ def large_components(triangles: IntArray, least: int) -> IntArray:
     return triangles[size[label[triangles[:, 0]]] >= least]
 
 
+def largest_component(triangles: IntArray) -> IntArray:
+    """Triangles of the component with the most points."""
+    _, label = topology.component_labels(int(triangles.max()) + 1, topology.edge_table(triangles).edges)
+    return triangles[label[triangles[:, 0]] == np.bincount(label[np.unique(triangles)]).argmax()]
+
+
 def compact(points: FloatArray, triangles: IntArray) -> tuple[Complex, IntArray]:
     """The complex of the points that are used, numbered anew, and which points these are."""
     used, numbered = np.unique(triangles, return_inverse=True)

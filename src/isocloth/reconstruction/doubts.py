@@ -7,8 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from isocloth.errors import SamplingError
+from isocloth.reconstruction import boundary
 from isocloth.reconstruction.complex import Complex
-from isocloth.reconstruction.handles import small_handles
+from isocloth.reconstruction.handles import SMALL, small_handles
 from isocloth.reconstruction.stages import Stages
 from isocloth.typing import FloatArray, IntArray
 
@@ -20,8 +21,6 @@ MARGIN = 1.15
 LEFT_OUT = 0.02
 #: share of edges of the net that may be removed as twisted without a doubt
 TWISTED = 0.005
-#: a handle within so many spacings of a point is too small to be sure of
-SMALL_HANDLE = 4.0
 #: share of points of which the neighbours do not lie near a plane, above which there is a doubt
 BENT = 0.05
 #: and what is not near a plane
@@ -32,7 +31,8 @@ STEEP = 0.5
 class Doubt:
     """Something that speaks against the result.
 
-    what: a word for programs: "gap", "left out", "twisted", "handle", "bent". message: what was found, and what helps.
+    what: a word for programs: "gap", "left out", "twisted", "handle", "bent", "hidden", "sheet".
+    message: what was found, and what helps.
     """
 
     what: str
@@ -71,14 +71,18 @@ def find_doubts(surface: Complex, used: IntArray, stages: Stages, largest_gap: f
         doubts.append(
             Doubt(
                 "gap",
-                f"{len(near)} gaps reach {near.min():.1f} to {near.max():.1f} spacings from their middle, "
-                f"above {largest_gap:g} a gap is taken for a hole. Sample more evenly, or set largest_gap",
+                f"{_gaps(near)}; above {largest_gap:g} a gap is taken for a hole. Sample more evenly, or set "
+                "largest_gap",
             )
         )
-    stuck = radii[opened & (radii <= largest_gap)]
-    if len(stuck):
+    curves = boundary.curve_radii(surface.points, stages.spacing[used], surface.boundary_curves)
+    stuck = int((curves <= largest_gap).sum())
+    if stuck:
         doubts.append(
-            Doubt("gap", f"{len(stuck)} gaps between points could not be filled and became holes; sample more evenly")
+            Doubt(
+                "gap",
+                f"gaps between points could not be filled and became holes: {stuck}. Sample more evenly",
+            )
         )
     left_out = 1.0 - len(used) / count
     if left_out > LEFT_OUT:
@@ -106,12 +110,46 @@ def find_doubts(surface: Complex, used: IntArray, stages: Stages, largest_gap: f
                 "close to each other, or too few points. Sample more densely there",
             )
         )
-    if small_handles(surface, SMALL_HANDLE * float(np.median(stages.spacing[used]))):
+    if small_handles(surface, SMALL * float(np.median(stages.spacing[used]))):
         doubts.append(
             Doubt(
                 "handle",
-                f"the surface has a handle or a twist within {SMALL_HANDLE:g} spacings of a point, which may be two "
-                "layers that come close. Sample more densely",
+                f"the surface has a handle or a twist within {SMALL:g} spacings of a point, which may be two layers "
+                "that come close. Sample more densely",
+            )
+        )
+    elif stages.mended:
+        doubts.append(
+            Doubt(
+                "handle",
+                f"{stages.mended} edges between neighbours made a handle or a twist within {SMALL:g} spacings of a "
+                "point and were removed: a sharp fold, or layers that come close. If the surface has a handle so "
+                "small, sample more densely",
             )
         )
     return tuple(doubts)
+
+
+def sheet_doubts(surface: Complex, closed: FloatArray, left: int) -> tuple[Doubt, ...]:
+    """What speaks against a sheet: holes (n,) that were closed, reaches in spacings, and pieces that were left out."""
+    doubts = []
+    if len(closed):
+        doubts.append(
+            Doubt("hidden", f"{_gaps(closed)}, and closed because this is one sheet; no point shows it there")
+        )
+    if left:
+        doubts.append(
+            Doubt(
+                "hidden", f"pieces that nothing seen connects to the sheet were left out: {left}. Look from more sides"
+            )
+        )
+    if (surface.components, surface.euler_characteristic, len(surface.boundary_curves)) != (1, 1, 1):
+        doubts.append(Doubt("sheet", "a sheet is a disc, but this surface is not: folds too close to each other"))
+    return tuple(doubts)
+
+
+def _gaps(reach: FloatArray) -> str:
+    """How many gaps, and how far they reach."""
+    if len(reach) == 1:
+        return f"a gap reaches {reach[0]:.1f} spacings from its middle"
+    return f"{len(reach)} gaps reach {reach.min():.1f} to {reach.max():.1f} spacings from their middles"

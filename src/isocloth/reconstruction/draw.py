@@ -31,9 +31,20 @@ OVERSAMPLING = 2
 
 
 def view(found: Reconstruction, width: int, height: int) -> Camera:
-    """A camera that looks at the points from aside, with the direction of the height upwards where that is possible."""
+    """A camera with the direction of the height upwards, that looks from where most of the surface can be seen."""
     points = _upright(found, found.points)
-    return fit(points, width=width, height=height, azimuth=0.7, elevation=0.35)
+    p = points[found.surface.triangles]
+    area = np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0])
+
+    def seen(azimuth: float, elevation: float) -> float:
+        towards = [np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)]
+        return float(np.abs(area @ towards).sum())
+
+    # the usual view first, which stays unless another shows clearly more: a sheet is not drawn from its edge
+    views = [(0.7, 0.35)] + [(0.7 + k * np.pi / 4, tilt) for tilt in (0.35, 0.8, 1.2) for k in range(4)]
+    best = max(views, key=lambda v: seen(*v) * (1.15 if v == views[0] else 1.0))
+    shown = _upright(found, found.given[found.stages.kept])  # pieces that were left out, too; not what is astray
+    return fit(shown, width=width, height=height, azimuth=best[0], elevation=best[1])
 
 
 def cells_picture(found: Reconstruction, width: int = 800, height: int = 700) -> np.ndarray:

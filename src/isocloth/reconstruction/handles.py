@@ -13,20 +13,29 @@ from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.remesh import centres, neighbour_lists
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
+#: a handle within so many spacings of a point is too small to be true: measured, true ones that were found reach 6
+SMALL = 4.0
 
-def small_handles(surface: Complex, radius: float) -> bool:
-    """Whether some ball of this radius (m), measured along the surface, holds a handle or a crosscap.
+
+def small_handles(surface: Complex, radius: float) -> list[IntArray]:
+    """Points of the balls of this radius (m), measured along the surface, that hold a handle or a crosscap.
 
     A piece of surface with b boundary curves has 2 - euler - b = 0 exactly if it is a sphere with holes.
     """
     curves = len(surface.boundary_curves)
     if 2 * surface.components - surface.euler_characteristic - curves == 0:
-        return False
+        return []
     first, beside, length = neighbour_lists(surface)
     fan_first, fan = _fans(surface)
     middles = centres(surface, 0.5 * radius)
     sides = (surface.triangle_edges, surface.edge_triangles)
-    return bool(_any_handle(middles, radius, first, beside, length, fan_first, fan, surface.triangles, *sides))
+    held = _hold_handles(middles, radius, first, beside, length, fan_first, fan, surface.triangles, *sides)
+    away = np.full(len(surface.points), np.inf)
+    balls = []
+    for middle in middles[held].tolist():
+        balls.append(np.array(_ball(middle, radius, first, beside, length, away), dtype=np.int64))
+        away[balls[-1]] = np.inf
+    return balls
 
 
 def _fans(surface: Complex) -> tuple[IntArray, IntArray]:
@@ -37,7 +46,7 @@ def _fans(surface: Complex) -> tuple[IntArray, IntArray]:
 
 
 @kernel
-def _any_handle(
+def _hold_handles(
     middles: IntArray,
     radius: float,
     first: IntArray,
@@ -48,8 +57,8 @@ def _any_handle(
     triangles: IntArray,
     triangle_edges: IntArray,
     edge_triangles: IntArray,
-) -> bool:
-    """Whether 2 - euler - boundary curves > 0 for the triangles within `radius` of one of the middles.
+) -> BoolArray:
+    """Whether 2 - euler - boundary curves > 0 for the triangles within `radius` of each of the middles.
 
     The triangles that can be reached from the middle across edges are taken, so that there is one component. Curves
     that touch at a point count as they run: from a boundary edge around its end, through the triangles, to the next.
@@ -57,7 +66,9 @@ def _any_handle(
     n, m = len(first) - 1, len(triangles)
     away = np.full(n, math.inf)
     inside = np.zeros(m, dtype=np.bool_)
-    for middle in middles:
+    held = np.zeros(len(middles), dtype=np.bool_)
+    for number in range(len(middles)):
+        middle = middles[number]
         reached = _ball(middle, radius, first, beside, length, away)
         members = [np.int64(0) for _ in range(0)]
         for k in range(fan_first[middle], fan_first[middle + 1]):
@@ -78,16 +89,13 @@ def _any_handle(
                 if max(away[triangles[g, 0]], away[triangles[g, 1]], away[triangles[g, 2]]) <= radius:
                     inside[g] = True
                     members.append(np.int64(g))
-        excess = 0
         if len(members) > 0:
-            excess = _excess(members, inside, triangles, triangle_edges, edge_triangles)
+            held[number] = _excess(members, inside, triangles, triangle_edges, edge_triangles) > 0
         for t in members:
             inside[t] = False
         for v in reached:
             away[v] = math.inf
-        if excess > 0:
-            return True
-    return False
+    return held
 
 
 @kernel

@@ -30,8 +30,9 @@ from isocloth.reconstruction import (
 )
 from isocloth.reconstruction import distance as distances
 from isocloth.reconstruction.cells import Cell, CellComplex, CriticalPoint, decompose
-from isocloth.reconstruction.doubts import Doubt, find_doubts, refuse
-from isocloth.reconstruction.stages import Stages, weave
+from isocloth.reconstruction.doubts import Doubt, find_doubts, refuse, sheet_doubts
+from isocloth.reconstruction.sheet import as_sheet
+from isocloth.reconstruction.stages import Stages, pieces, weave
 from isocloth.reconstruction.words import describe
 from isocloth.typing import FloatArray, IntArray
 
@@ -223,6 +224,7 @@ def reconstruct(
     detail: float | None = None,
     largest_gap: float = boundary.LARGEST_GAP,
     outliers: bool = True,
+    sheet: bool = False,
     smooth: int = 0,
     edge: float | None = None,
     element: Literal["triangle", "quad"] = "triangle",
@@ -238,6 +240,8 @@ def reconstruct(
         number of cells, never the topology.
     largest_gap : polygons between points that reach farther than so many spacings from their middle are holes.
     outliers : leave out points that lie apart from all others.
+    sheet : the points are known to be of one sheet, a disc: holes within its outline were not seen and are closed, and
+        of several pieces the largest is kept. What this changed is in `.doubts`.
     smooth : times that the discrete-curvature filter smooths the height, for wrinkled clouds; chapter 5 uses 8.
     edge, element : length of edges (m) and kind of element of `.mesh`; by default two spacings and triangles.
     seed : of the random directions.
@@ -262,11 +266,15 @@ def reconstruct(
     stages, triangles = weave(given[kept], kept, largest_gap)
     refuse(len(kept), stages.flatness, triangles)
     least = max(SMALLEST_COMPONENT, int(SMALLEST_SHARE * len(kept)))
-    clean = complex.without_pinches(triangles)
-    clean = complex.large_components(clean, least) if len(clean) else clean
+    clean = pieces(given[kept], stages.spacing, triangles, largest_gap, least)
     refuse(len(kept), stages.flatness, clean)
+    closed, left = np.empty(0), 0
+    if sheet:
+        clean, closed, left = as_sheet(given[kept], clean)
     surface, used = complex.compact(given[kept], clean)
     doubts = find_doubts(surface, used, stages, largest_gap)
+    if sheet:
+        doubts += sheet_doubts(surface, closed / float(np.median(stages.spacing[used])), left)
     spacing = float(np.median(stages.spacing[used]))
     shape = surface
     if smooth:
@@ -280,8 +288,8 @@ def reconstruct(
         found = morse.gradient(shape, h, height.usual_detail(h, spacing) if detail is None else detail)
     h = shape.points @ chosen
     options: dict[str, object] = {
-        "direction": direction, "detail": detail, "largest_gap": largest_gap, "outliers": outliers, "smooth": smooth,
-        "edge": edge, "element": element, "seed": seed,
+        "direction": direction, "detail": detail, "largest_gap": largest_gap, "outliers": outliers, "sheet": sheet,
+        "smooth": smooth, "edge": edge, "element": element, "seed": seed,
     }  # fmt: skip
     return Reconstruction(
         given,
@@ -307,9 +315,11 @@ def certainty(found: Reconstruction, *, selections: int = 5, share: float = 0.85
     for _ in range(selections):
         chosen = np.sort(random.choice(len(found.points), int(share * len(found.points)), replace=False))
         try:
-            _, triangles = weave(found.points[chosen], chosen, largest_gap)
+            stages, triangles = weave(found.points[chosen], chosen, largest_gap)
             least = max(SMALLEST_COMPONENT, int(SMALLEST_SHARE * len(chosen)))
-            clean = complex.large_components(complex.without_pinches(triangles), least)
+            clean = pieces(found.points[chosen], stages.spacing, triangles, largest_gap, least)
+            if found.options.get("sheet"):
+                clean, _, _ = as_sheet(found.points[chosen], clean)
             other, _ = complex.compact(found.points[chosen], clean)
         except (ValueError, IndexError):
             continue

@@ -18,6 +18,7 @@ from isocloth.reconstruction.reconstruct import Reconstruction
 STYLE = """
 body { font: 16px/1.5 sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em; color: #222; }
 table { border-collapse: collapse; } td, th { padding: 0.15em 0.9em 0.15em 0; text-align: left; vertical-align: top; }
+th { white-space: nowrap; }
 img { max-width: 100%; border: 1px solid #ddd; } .doubt { color: #a03010; }
 """
 

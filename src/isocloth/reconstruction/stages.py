@@ -6,9 +6,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isocloth.reconstruction import boundary, neighbours, net, normals, ribbon
+from isocloth.reconstruction import boundary, complex, handles, neighbours, net, normals, ribbon
 from isocloth.reconstruction import fill as filling
+from isocloth.reconstruction.mend import mend
 from isocloth.typing import BoolArray, FloatArray, IntArray
+
+#: rounds of mending; what is left after them is a doubt
+MENDINGS = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -18,7 +22,8 @@ class Stages:
     kept: (n,) which rows of the given cloud these are. nearest: (n, k). spacing: (n,) in m. frames: (n, 2, N) tangent
     vectors. flatness: (n,) 0 on a plane, 1 where there is none. enclosed: (n,) whether the neighbours enclose the point
     in its tangent plane; where not, it lies on a boundary or a gap. net: (e, 2) edges. untwisted: edges that had to be
-    removed. gap_radii: (faces,) of all polygons of the net, in spacings. opened: (faces,) which are holes.
+    removed. mended: edges removed since they made a handle or a crosscap too small to be true. gap_radii: (faces,) of
+    all polygons of the net, in spacings. opened: (faces,) which are holes.
     """
 
     kept: IntArray
@@ -29,6 +34,7 @@ class Stages:
     enclosed: BoolArray
     net: IntArray
     untwisted: int
+    mended: int
     gap_radii: FloatArray
     opened: BoolArray
 
@@ -43,9 +49,68 @@ def weave(points: FloatArray, kept: IntArray, largest_gap: float) -> tuple[Stage
     around, degree = net.weave(points, frames, near, away, spacing, candidates, net.GAP, net.APART, net.BENT)
     ribbon.rotations(points, frames, around, degree)
     nodes, start, untwisted = ribbon.untwist(points, frames, around, degree)
+    triangles, radii, opened = _filled(points, spacing, around, degree, nodes, start, largest_gap)
+    mended = 0
+    for _ in range(MENDINGS):
+        cut = _mend(points, frames, spacing, around, degree, triangles)
+        if cut == 0:
+            break
+        mended += cut
+        nodes, start, more = ribbon.untwist(points, frames, around, degree)
+        untwisted += more
+        triangles, radii, opened = _filled(points, spacing, around, degree, nodes, start, largest_gap)
     start_of, slot = np.nonzero(around > np.arange(len(points))[:, None])
     edges = np.stack([start_of, around[start_of, slot]], axis=1)
-    radii = boundary.hole_radii(points, spacing, nodes, start)
-    triangles, opened = filling.fill(points, around, degree, nodes, start, radii, largest_gap, filling.LARGEST)
-    stages = Stages(kept, near, spacing, frames, flatness, enclosed, edges, untwisted, radii, opened)
+    stages = Stages(kept, near, spacing, frames, flatness, enclosed, edges, untwisted, mended, radii, opened)
     return stages, triangles
+
+
+def _filled(
+    points: FloatArray,
+    spacing: FloatArray,
+    around: IntArray,
+    degree: IntArray,
+    nodes: IntArray,
+    start: IntArray,
+    largest_gap: float,
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Triangles of all polygons but the holes, and of every polygon its reach and whether it is a hole."""
+    radii = boundary.hole_radii(points, spacing, nodes, start)
+    diagonals = around.copy(), degree.copy()
+    triangles, opened = filling.fill(points, *diagonals, nodes, start, radii, largest_gap, filling.LARGEST)
+    return triangles, radii, opened
+
+
+def _mend(
+    points: FloatArray,
+    frames: FloatArray,
+    spacing: FloatArray,
+    around: IntArray,
+    degree: IntArray,
+    triangles: IntArray,
+) -> int:
+    """Take handles and crosscaps too small to be true out of the net, in place; return how many edges this removed."""
+    clean = complex.without_pinches(triangles)
+    if len(clean) == 0:
+        return 0
+    surface, used = complex.compact(points, clean)
+    small = handles.small_handles(surface, handles.SMALL * float(np.median(spacing[used])))
+    return sum(mend(frames, around, degree, used[ball]) for ball in small)
+
+
+def pieces(points: FloatArray, spacing: FloatArray, triangles: IntArray, largest_gap: float, least: int) -> IntArray:
+    """Triangles that make a surface, in components of at least `least` points.
+
+    Taking out triangles at pinched points and crowded edges tears small holes, which are closed as other gaps are.
+    """
+    clean = complex.without_pinches(triangles)
+    if len(clean) == 0:
+        return clean
+    if len(clean) < len(triangles):
+        surface, used = complex.compact(points, clean)
+        curves = surface.boundary_curves
+        small = boundary.curve_radii(surface.points, spacing[used], curves) <= largest_gap
+        torn = [curve for curve, is_small in zip(curves, small, strict=True) if is_small]
+        more = filling.closed(surface.points, surface.triangles, surface.edges, torn)
+        clean = complex.without_pinches(used[more])
+    return complex.large_components(clean, least)

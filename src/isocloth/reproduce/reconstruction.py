@@ -286,7 +286,7 @@ def _alpha(points: FloatArray, spacing: float) -> tuple[FloatArray, IntArray]:
 
 
 def _recorded(result: Result, say: Say) -> None:
-    """Sheets seen by cameras, if the folder is there: one piece without handles, a disc, is right."""
+    """Sheets seen by cameras, if the folder is there: a disc is right, by the points alone or known to be one sheet."""
     folder = os.environ.get(CLOUDS)
     if folder is None:
         result.notes.append(f"recorded clouds were not read: set {CLOUDS} to the folder that holds them")
@@ -296,21 +296,26 @@ def _recorded(result: Result, say: Say) -> None:
         with np.load(path, allow_pickle=False) as data:
             start, points = data["start"], data["points"].astype(np.float64)
             scenario = json.loads(str(data["meta"])).get("scenario", "") if "meta" in data.files else ""
-        discs, doubts, refused, off = 0, 0, 0, []
+        discs, doubts, refused, sheets, off, away = 0, 0, 0, 0, [], [0.0]
         for a, b in pairwise(start.tolist()):
             try:
                 found = reconstruct(points[a:b])
+                disc = found.invariants == (1, 1, 1, True)
+                sheet = found if disc else reconstruct(points[a:b], sheet=True)
             except SamplingError:
                 refused += 1
                 continue
-            disc = found.invariants == (1, 1, 1, True)
             discs += disc
             doubts += not found.sure
-            if disc:
-                off.append(found.distance_to_points.mean() / found.spacing)
+            if sheet.invariants == (1, 1, 1, True):
+                sheets += 1
+                off.append(sheet.distance_to_points.mean() / sheet.spacing)
+                away.append(1.0 - len(sheet.points) / len(sheet.given))
         frames = len(start) - 1
         label = f"{path.stem} ({scenario}), {frames} frames"
         result.info(f"{label}: discs", discs, ".0f")
         result.info(f"{label}: refused or with doubts", refused + doubts, ".0f")
+        result.info(f"{label}: discs if known to be one sheet", sheets, ".0f")
         if off:
-            result.info(f"{label}: mean distance to the points, spacings", float(np.mean(off)), ".3f")
+            result.info(f"{label}: of these, mean distance to the points, spacings", float(np.mean(off)), ".3f")
+            result.info(f"{label}: of these, most points not on the surface, %", 100.0 * max(away), ".1f")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -42,6 +42,31 @@ def names_without_itself(seen: FloatArray, database: Database, known: FloatArray
     return labels
 
 
+def with_noise(result: Result, what: str, rate: Callable[[float], float]) -> None:
+    """Rates (%) of right names with noise of some mm, which `what` has a place for; the rate is asked for in m."""
+    for noise, least in ((0.005, 90.0), (0.01, 90.0), (0.02, None)):
+        label, value = what.format(1000 * noise), rate(noise)
+        if least is None:
+            result.info(label, value, ".1f")
+        else:
+            result.above(label, value, least, ".1f")
+
+
+def with_hidden_segments(
+    result: Result,
+    kind: str,
+    boundaries: Sequence[Boundary],
+    rng: np.random.Generator,
+    rate: Callable[[list[FloatArray]], float],
+) -> None:
+    """Rates (%) of right names by eight segments, some of them hidden, which are nan."""
+    for hidden in (1, 2, 3, 4):
+        seen = [corner_segments(b) for b in boundaries]
+        for segments in seen:
+            segments[rng.choice(8, hidden, replace=False)] = np.nan
+        result.info(f"{kind}: with {hidden} of 8 segments hidden: right, %", rate(seen), ".1f")
+
+
 def resampled(mesh: Mesh, positions: FloatArray, shape: tuple[int, int]) -> tuple[Mesh, FloatArray]:
     """The surface of quads (n, 3) in m, looked at through the nodes of another net of the same square."""
     x, y = np.unique(mesh.vertices[:, 0].round(9)), np.unique(mesh.vertices[:, 1].round(9))
@@ -63,20 +88,16 @@ def classification(result: Result, database: Database, *, meshes: Sequence[int],
     def right(found: IntArray, against: IntArray = labels) -> float:
         return 100.0 * float(np.mean(found == against))
 
-    for noise, least in ((0.005, 90.0), (0.01, 90.0), (0.02, None)):
+    def right_with_noise(noise: float) -> float:
         shaken = [Boundary(b.points + noise * rng.standard_normal(b.points.shape), b.corners) for b in boundaries]
-        rate = right(names_without_itself(coordinates_of(shaken), database, known))
-        what = f"{kind}: with {1000 * noise:g} mm of noise on every boundary point: right, %"
-        if least is None:
-            result.info(what, rate, ".1f")
-        else:
-            result.above(what, rate, least, ".1f")
-    for hidden in (1, 2, 3, 4):
-        seen = np.array([corner_segments(b) for b in boundaries])
-        for segments in seen:
-            segments[rng.choice(8, hidden, replace=False)] = np.nan
-        found = names_without_itself(np.array([of_segments(s, touching="nan") for s in seen]), database, known)
-        result.info(f"{kind}: with {hidden} of 8 segments hidden: right, %", right(found), ".1f")
+        return right(names_without_itself(coordinates_of(shaken), database, known))
+
+    def right_by_segments(seen: list[FloatArray]) -> float:
+        coordinates = np.array([of_segments(s, touching="nan") for s in seen])
+        return right(names_without_itself(coordinates, database, known))
+
+    with_noise(result, f"{kind}: with {{:g}} mm of noise on every boundary point: right, %", right_with_noise)
+    with_hidden_segments(result, kind, boundaries, rng, right_by_segments)
     moved = [Boundary(_moved(b.points, rng), b.corners) for b in boundaries]
     same = right(names_without_itself(coordinates_of(moved), database, known), own)
     result.above(f"{kind}: turned, shifted and scaled by 0.1 to 10: the same name, %", same, 100.0, ".1f")
@@ -90,8 +111,8 @@ def classification(result: Result, database: Database, *, meshes: Sequence[int],
         save_png(picture, out / "simulated-confusion.png")
     for i in np.flatnonzero(own != labels):
         names = database.names()
-        result.notes.append(f"simulated: {names[i]} {i - int(np.argmax(labels == labels[i]))} is called "
-                            f"{database.classes[own[i]]}")  # fmt: skip
+        called = database.classes[own[i]] if own[i] >= 0 else "unknown"
+        result.notes.append(f"simulated: {names[i]} {i - int(np.argmax(labels == labels[i]))} is called {called}")
 
 
 def with_unknown(result: Result, database: Database) -> None:
@@ -162,7 +183,9 @@ def _moved(points: FloatArray, rng: np.random.Generator) -> FloatArray:
 
 
 def _confusion(database: Database, found: IntArray) -> FloatArray:
+    """Shares of each class (rows) that are given a name (columns); those without a name, -1, are in no column."""
     count = len(database.classes)
     table = np.zeros((count, count))
-    np.add.at(table, (database.labels, found), 1.0)
-    return np.asarray(table / table.sum(axis=1, keepdims=True))
+    named = found >= 0
+    np.add.at(table, (database.labels[named], found[named]), 1.0)
+    return np.asarray(table / np.bincount(database.labels, minlength=count)[:, None])

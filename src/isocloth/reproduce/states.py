@@ -21,10 +21,12 @@ from isocloth.reproduce.simulated_states import (
     classification,
     intersecting,
     making,
+    with_hidden_segments,
+    with_noise,
     with_unknown,
 )
 from isocloth.reproduce.state_tables import class_picture, separation
-from isocloth.states import Classifier, Database, boundary_of, corner_segments, dgli, gli, ideal_states
+from isocloth.states import Classifier, Database, boundary_of, dgli, gli, ideal_states
 from isocloth.states.napkin import SEQUENCES, ideal_sequence
 from isocloth.typing import FloatArray
 
@@ -98,20 +100,12 @@ def _ideal_classification(result: Result, database: Database, fresh: int) -> Non
         return 100.0 * float(np.mean([ready.classify(x).name == name for x, name in zip(states, names, strict=True)]))
 
     result.above(f"{kind}: states never seen: right, %", right(list(new.positions)), 95.0, ".1f")
-    for noise, least in ((0.005, 90.0), (0.01, 90.0), (0.02, None)):
-        rate = right([x + noise * rng.standard_normal(x.shape) for x in new.positions])
-        what = f"{kind}: with {1000 * noise:g} mm of noise on every point: right, %"
-        if least is None:
-            result.info(what, rate, ".1f")
-        else:
-            result.above(what, rate, least, ".1f")
-    for hidden in (1, 2, 3, 4):
-        seen = []
-        for x in new.positions:
-            segments = corner_segments(boundary_of(new.mesh, x))
-            segments[rng.choice(8, hidden, replace=False)] = np.nan
-            seen.append(segments)
-        result.info(f"{kind}: with {hidden} of 8 segments hidden: right, %", right(seen), ".1f")
+
+    def right_with_noise(noise: float) -> float:
+        return right([x + noise * rng.standard_normal(x.shape) for x in new.positions])
+
+    with_noise(result, f"{kind}: with {{:g}} mm of noise on every point: right, %", right_with_noise)
+    with_hidden_segments(result, kind, [boundary_of(new.mesh, x) for x in new.positions], rng, right)
     for n in (10, 15, 30, 40):
         other = ideal_states(1 if fresh < 10 else 5, seed=2, shape=(n, n))
         same = [
