@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isocloth import fabrics
+from isocloth import fabrics, models
 from isocloth.meshes import rectangle
 from isocloth.scenes import build, cloth_mesh, find_scene, load_scene, shipped_scenes, smooth
 from isocloth.scenes.load import read_scene
@@ -62,6 +62,14 @@ def test_that_the_model_is_the_named_one() -> None:
         data = good()
         data["simulation"] |= {"model": name}
         assert build(read_scene(data)).model.name == name
+
+
+def test_that_the_model_takes_its_parameters() -> None:
+    data = good()
+    data["simulation"] |= {"model": {"name": "elastic", "stretch": 3000, "shear": 12.5}}
+    assert build(read_scene(data)).model == models.Elastic(stretch=3000.0, shear=12.5)
+    data["simulation"] |= {"model": {"name": "nonconforming", "max_solves": 4}}
+    assert read_scene(data).settings.model == models.Nonconforming(max_solves=4)
 
 
 def test_that_the_fabric_is_the_named_one_with_changes() -> None:

@@ -17,6 +17,7 @@ from scipy.spatial import cKDTree
 
 from isocloth.errors import RecordingError
 from isocloth.meshes import Mesh
+from isocloth.reconstruction.distance import distances
 from isocloth.reconstruction.filters import largest_cluster, outliers
 from isocloth.recordings.grid import sheet
 from isocloth.recordings.recording import Recording
@@ -78,6 +79,7 @@ class Followed(NamedTuple):
     positions: FloatArray  # (T, n, 3) m
     distance: FloatArray  # (T,) m, mean distance of the points that count from the sheet
     used: FloatArray  # (T,) share of points that count
+    bare: FloatArray  # (T,) share of faces without a point within half an edge of their middle
 
 
 def from_clouds(
@@ -102,7 +104,8 @@ def from_clouds(
         filters: for `cloth_points`.
 
     `metadata["distance"]` holds the mean distance of points from the sheet in every frame, m; `["used"]` the share of
-    points that count. The two upper corners are taken to be held.
+    points that count; `["bare"]` the share of the sheet without points nearby: it was hidden there, or the sheet is not
+    where the cloth is. The two upper corners are taken to be held.
     """
     t = np.asarray(times, dtype=np.float64)
     if len(t) != len(clouds):
@@ -115,7 +118,10 @@ def from_clouds(
     found = follow_sheet(mesh, cleaned, start)
     return Recording(
         times=t, positions=found.positions, mesh=mesh, held=np.array([0, shape[0] - 1]), name=name,
-        metadata={"grid": [shape[1], shape[0]], "distance": found.distance.tolist(), "used": found.used.tolist()},
+        metadata={
+            "grid": [shape[1], shape[0]], "distance": found.distance.tolist(), "used": found.used.tolist(),
+            "bare": found.bare.tolist(),
+        },
     )  # fmt: skip
 
 
@@ -153,7 +159,8 @@ def lay(mesh: Mesh, cloud: FloatArray) -> FloatArray:
 def follow_sheet(mesh: Mesh, clouds: Sequence[FloatArray], start: FloatArray) -> Followed:
     """Draw the sheet to every cloud in turn, beginning where it was, and on along its last motion."""
     places = _places(mesh)
-    out, away, share = [], [], []
+    out, away, share, bare = [], [], [], []
+    half = 0.5 * float(np.median(mesh.edge_lengths))
     now, before = start, start
     for k, cloud in enumerate(clouds):
         guess = now + (now - before) if k > 1 else now
@@ -162,7 +169,8 @@ def follow_sheet(mesh: Mesh, clouds: Sequence[FloatArray], start: FloatArray) ->
         out.append(moved)
         away.append(distance)
         share.append(used)
-    return Followed(np.array(out), np.array(away), np.array(share))
+        bare.append(float((_nearest(cloud, moved[mesh.faces].mean(axis=1))[0] > half).mean()))
+    return Followed(np.array(out), np.array(away), np.array(share), np.array(bare))
 
 
 def _nearest(points: FloatArray | cKDTree, wanted: FloatArray, count: int = 1) -> tuple[FloatArray, IntArray]:
@@ -218,7 +226,7 @@ def _draw(mesh: Mesh, places: _Places, cloud: FloatArray, guess: FloatArray) -> 
     x = guess.copy()
     tree = cKDTree(cloud)
     spacing = float(np.median(places.lengths))
-    distance, used = np.inf, 0.0
+    counted: BoolArray = np.zeros(len(cloud), dtype=bool)
     for _ in range(ROUNDS):
         surface = np.einsum("sq,sqd->sd", places.weights, x[places.nodes])
         normals = mesh.with_vertices(x).vertex_normals
@@ -226,8 +234,7 @@ def _draw(mesh: Mesh, places: _Places, cloud: FloatArray, guess: FloatArray) -> 
         normal /= np.maximum(np.linalg.norm(normal, axis=1, keepdims=True), 1e-12)
         near, which = _nearest(surface, cloud)
         limit = max(FAR * float(np.median(near)), 0.15 * spacing)
-        counted: BoolArray = np.asarray(near < limit)
-        used, distance = float(counted.mean()), float(near[counted].mean()) if counted.any() else np.inf
+        counted = np.asarray(near < limit)
         rows = _Rows(3 * n)
         share = 1.0 / max(int(counted.sum()), 1)
         next_to, away = which[counted], cloud[counted] - surface[which[counted]]
@@ -259,7 +266,8 @@ def _draw(mesh: Mesh, places: _Places, cloud: FloatArray, guess: FloatArray) -> 
         x = x + step * min(1.0, 0.5 * spacing / max(longest, 1e-12))
         if longest < ENOUGH:
             break
-    return x, distance, used
+    away = distances(cloud[counted], x, mesh.triangles)
+    return x, float(away.mean()) if len(away) else np.inf, float(counted.mean())
 
 
 class _Rows:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from isocloth.fabric import Fabric
+from isocloth.models import Isometric, Model
 from isocloth.scenes.motions import Hold, Motion
 
 Vector = tuple[float, float, float]
@@ -41,7 +42,7 @@ class Settings:
     every: float | None = None
     gravity: float = 9.81
     integrator: str = "bdf2"
-    model: str = "isometric"
+    model: Model = field(default_factory=Isometric)
     solver: str | None = None
     discretisation: str | None = None
     bending_model: str = "hessian"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from isocloth.models import MODELS
 from isocloth.scenes.model import Settings
+from isocloth.scenes.read_model import read_model
 from isocloth.scenes.table import Table
 from isocloth.simulation.integrators import INTEGRATORS
 from isocloth.simulation.simulation import LONGEST_TIMESTEP
@@ -31,7 +31,7 @@ def read_settings(table: Table) -> Settings:
             "gravity", 9.81, unit="m/s^2", least=0.0, hint="gravity pulls along -z, write 9.81 and not -9.81"
         ),
         integrator=table.choice("integrator", tuple(INTEGRATORS), "bdf2"),
-        model=table.choice("model", MODELS, "isometric"),
+        model=read_model(table),
         solver=table.choice("solver", SOLVERS, "newton") or None if table.has("solver") else None,
         discretisation=table.choice("discretisation", DISCRETISATIONS, "net") or None
         if table.has("discretisation")
