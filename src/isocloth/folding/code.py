@@ -10,8 +10,8 @@ from pathlib import Path
 
 #: rooms of the package that a state depends on
 ROOMS = (
-    "meshes", "obstacles", "fabric.py", "terms", "models", "contact", "problem.py", "solver", "simulation", "states",
-    "folding",
+    "tables.py", "meshes", "obstacles", "fabric.py", "terms", "models", "contact", "problem.py", "solver", "simulation",
+    "states", "folding",
 )  # fmt: skip
 
 
