@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import isocloth
+from isocloth.compiled import sources
 
 PACKAGE = Path(isocloth.__file__).parent
 
@@ -29,6 +30,12 @@ def test_a_kernel_is_compiled_anew_when_a_kernel_it_calls_has_changed(copy):
     time.sleep(0.05)
     inner.write_text(_kernel("inner", "x + 2.0"))
     assert _run(command, copy.parent) == "30.0"
+
+
+def test_every_file_with_kernels_is_watched():
+    using = {p for p in PACKAGE.rglob("*.py") if "isocloth.compiled import" in p.read_text(encoding="utf-8")}
+    assert len(using) > 30
+    assert using <= set(sources())
 
 
 def test_a_cache_that_mentions_a_class_which_is_no_more_is_compiled_anew(copy):

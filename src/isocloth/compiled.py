@@ -10,17 +10,20 @@ from typing import Any
 import numba as nb
 from numba.core.caching import IndexDataCacheFile
 
+#: where kernels are
+ROOMS = ("obstacles", "terms", "contact", "solver", "simulation", "states", "developable", "reconstruction", "bench")
+FILES = ("compiled.py", "tables.py", "problem.py")
+
+
+def sources() -> list[Path]:
+    """All files with kernels."""
+    root = Path(__file__).parent
+    return sorted([root / name for name in FILES] + [p for room in ROOMS for p in (root / room).glob("*.py")])
+
 
 def _fingerprint() -> tuple[float, int]:
     """A stamp that changes whenever any source with kernels does."""
-    root = Path(__file__).parent
-    files = [Path(__file__), root / "problem.py"]
-    files += [
-        p
-        for room in ("obstacles", "terms", "contact", "solver", "simulation", "states", "developable", "reconstruction")
-        for p in (root / room).glob("*.py")
-    ]
-    stamps = "".join(f"{p.name}{p.stat().st_mtime_ns}{p.stat().st_size}" for p in sorted(files))
+    stamps = "".join(f"{p.name}{p.stat().st_mtime_ns}{p.stat().st_size}" for p in sources())
     digest = hashlib.sha256(stamps.encode()).digest()
     return float(int.from_bytes(digest[:6], "big")), int.from_bytes(digest[6:12], "big")
 

@@ -185,6 +185,17 @@ def test_noise_in_the_distance_of_two_corners_does_not_make_slack() -> None:
     assert np.abs(mended - apart).max() < 2e-3
 
 
+def test_bad_sightings_count_less_where_nothing_moves_too() -> None:
+    random = np.random.default_rng(1)
+    times = np.arange(60) / 10.0
+    seen = np.tile([[0.0, 0.0, 1.0], [0.4, 0.0, 1.0]], (60, 1, 1)) + 1e-4 * random.standard_normal((60, 2, 3))
+    bad = random.random(60) < 0.3
+    seen[bad, 1, 0] -= 0.06 * random.uniform(0.7, 1.3, int(bad.sum()))
+    plain, weighted = (smooth_path(times, seen, times, w) for w in (None, trust(seen, 0.4)))
+    assert np.abs(plain[:, 1, 0] - 0.4).mean() > 0.015
+    assert np.abs(weighted[:, 1, 0] - 0.4).mean() < 0.5 * np.abs(plain[:, 1, 0] - 0.4).mean()
+
+
 def test_a_frame_that_shows_a_rigid_bar_too_short_is_trusted_less() -> None:
     bar = np.repeat(np.array([[[0.0, 0.0, 1.0], [0.4, 0.0, 1.0]]]), 4, axis=0)
     seen = bar.copy()

@@ -165,10 +165,10 @@ def test_the_command_refuses_bad_files(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--per-class", "3"], "--per-class is for a database"),
-        (["--classes", "flat", "--workers", "2"], "--classes and --workers is for a database"),
-        (["--resume"], "--resume is for a database"),
-        (["--restart"], "--restart is for a database"),
+        (["--per-class", "3"], "--per-class: of a database"),
+        (["--classes", "flat", "--workers", "2"], "--classes and --workers: of a database"),
+        (["--resume"], "--resume: of a database"),
+        (["--restart"], "--restart: of a database"),
     ],
 )
 def test_the_command_says_which_options_a_sequence_has_not(words, said, tmp_path, capsys, monkeypatch):

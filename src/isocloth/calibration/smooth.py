@@ -20,8 +20,8 @@ def smooth_path(
     """(W, h, 3) at other times: smoothing splines through points (T, h, 3), NaN where not seen.
 
     min sum w |x - f|^2 + lambda int |f''|^2 with weights (T,), one lambda for all coordinates, by generalised
-    cross-validation. Noise of a millimetre at 100 Hz is an acceleration of 20 m/s^2, which would shake the simulated
-    cloth; what the cloth was really moved by changes within tenths of a second.
+    cross-validation without the weights. Noise of a millimetre at 100 Hz is an acceleration of 20 m/s^2, which would
+    shake the simulated cloth; what the cloth was really moved by changes within tenths of a second.
     """
     h = points.shape[1]
     flat = points.reshape(len(times), -1)
@@ -31,11 +31,12 @@ def smooth_path(
         seen = np.isfinite(flat[:, c])
         if seen.sum() < 5:
             raise RecordingError(f"a held marker is seen in {int(seen.sum())} frames; at least 5 are needed")
+        w = None if weights is None else weights[seen]
         if np.isinf(strength):
-            out[:, c] = np.polynomial.Polynomial.fit(times[seen], flat[seen, c], 1)(wanted)
+            roots = None if w is None else np.sqrt(w)
+            out[:, c] = np.polynomial.Polynomial.fit(times[seen], flat[seen, c], 1, w=roots)(wanted)
             continue
         centre = times[seen].mean()
-        w = None if weights is None else weights[seen]
         spline = make_smoothing_spline(times[seen] - centre, flat[seen, c], w=w, lam=strength)
         inside = np.clip(wanted, times[seen][0], times[seen][-1]) - centre
         out[:, c] = spline(inside)

@@ -60,7 +60,7 @@ def _sequence(options: argparse.Namespace, path: Path) -> int:
     others = {"--per-class": options.per_class, "--classes": options.classes, "--workers": options.workers,
               "--resume": options.resume or None, "--restart": options.restart or None}  # fmt: skip
     if given := [name for name, value in others.items() if value is not None]:
-        raise ValueError(f"{' and '.join(given)} is for a database, not for --sequence, which is one run; leave it out")
+        raise ValueError(f"{' and '.join(given)}: of a database, not of --sequence, which is one run; leave out")
     if options.sequence not in SEQUENCES:
         raise KeyError(f"sequence {options.sequence!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
     _check_place(path)

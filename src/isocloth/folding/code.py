@@ -10,8 +10,8 @@ from pathlib import Path
 
 #: rooms of the package that a state depends on
 ROOMS = (
-    "tables.py", "meshes", "obstacles", "fabric.py", "terms", "models", "contact", "problem.py", "solver", "simulation",
-    "states", "folding",
+    "compiled.py", "tables.py", "meshes", "obstacles", "fabric.py", "terms", "models", "contact", "problem.py",
+    "solver", "simulation", "states", "folding",
 )  # fmt: skip
 
 
@@ -35,4 +35,4 @@ def _meaning(text: str) -> str:
             first = node.body[0] if node.body else None
             if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
                 node.body = node.body[1:]
-    return ast.dump(tree)
+    return ast.unparse(tree)  # `dump` differs between versions of Python

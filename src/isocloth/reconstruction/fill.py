@@ -108,14 +108,14 @@ def fill(
 
 def closed(points: FloatArray, triangles: IntArray, edges: IntArray, curves: list[IntArray]) -> IntArray:
     """Triangles (m, 3), and with them those that close boundary curves, where that makes no edge of three triangles."""
+    if not curves:
+        return triangles
     around = np.full((len(points), MOST), -1, dtype=np.int64)
     degree = np.zeros(len(points), dtype=np.int64)
     for a, b in np.concatenate([edges, edges[:, ::-1]]).tolist():
         if degree[a] < MOST:
             around[a, degree[a]] = b
             degree[a] += 1
-    if not curves:
-        return triangles
     start = np.cumsum([0, *map(len, curves)])
     largest = max(map(len, curves))
     more, _ = fill(points, around, degree, np.concatenate(curves), start, np.zeros(len(curves)), 1.0, largest)

@@ -113,4 +113,4 @@ def pieces(points: FloatArray, spacing: FloatArray, triangles: IntArray, largest
         torn = [curve for curve, is_small in zip(curves, small, strict=True) if is_small]
         more = filling.closed(surface.points, surface.triangles, surface.edges, torn)
         clean = complex.without_pinches(used[more])
-    return complex.large_components(clean, least)
+    return complex.large_components(clean, least) if len(clean) else clean

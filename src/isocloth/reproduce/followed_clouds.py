@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +13,7 @@ from isocloth.pictures import render
 from isocloth.reconstruction.distance import distances
 from isocloth.recordings import Recording, from_clouds
 from isocloth.recordings.grid import sheet
-from isocloth.reproduce.reconstruction import CLOUDS
+from isocloth.reproduce.reconstruction import recorded_clouds
 from isocloth.reproduce.result import Result, Say, silent
 from isocloth.reproduce.scenes import shaken, upper_corners
 from isocloth.simulation import Simulation
@@ -92,24 +89,15 @@ def _cloud(mesh: Mesh, count: int, random: np.random.Generator) -> FloatArray:
 
 def _recorded(result: Result, out: Path | None, say: Say) -> None:
     """Sheets seen by cameras, if the folder is there. Where their nodes truly were, nobody knows."""
-    folder = os.environ.get(CLOUDS)
-    if folder is None:
-        result.notes.append(f"recorded clouds were not read: set {CLOUDS} to the folder that holds them")
-        return
-    for path in sorted(Path(folder).glob("**/r2s_*.npz")):  # of the others the size is not known
-        say(f"recorded {path.stem}")
-        with np.load(path, allow_pickle=False) as data:
-            start = data["start"]
-            points = data["points"].astype(np.float64) / ENLARGED.get(path.stem, 1.0)
-            scenario = json.loads(str(data["meta"])).get("scenario", "")
-        clouds = [points[a:b] for a, b in pairwise(start.tolist())]
+    for name, scenario, given in recorded_clouds("r2s_*", result, say):  # of the others the size is not known
+        clouds = [cloud / ENLARGED.get(name, 1.0) for cloud in given]
         made = from_clouds(np.arange(len(clouds), dtype=float), clouds, size=RECORDED)
-        _tell(result, f"{path.stem} ({scenario}), {len(clouds)} frames", made, clouds)
+        _tell(result, f"{name} ({scenario}), {len(clouds)} frames", made, clouds)
         if out is not None and made.mesh is not None:
             shown = Trajectory(
                 times=made.times, positions=made.positions, faces=made.mesh.faces, rest=made.mesh.vertices
             )
-            render(shown, out / f"followed-{path.stem}.png", width=1200, height=760, title=path.stem)
+            render(shown, out / f"followed-{name}.png", width=1200, height=760, title=name)
 
 
 def _tell(result: Result, label: str, made: Recording, clouds: list[FloatArray]) -> None:

@@ -6,7 +6,7 @@ import importlib.util
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -285,34 +285,45 @@ def _alpha(points: FloatArray, spacing: float) -> tuple[FloatArray, IntArray]:
 # ---------------------------------------------------------------- recorded clouds
 
 
-def _recorded(result: Result, say: Say) -> None:
-    """Sheets seen by cameras, if the folder is there: a disc is right, by the points alone or known to be one sheet."""
+def recorded_clouds(pattern: str, result: Result, say: Say) -> Iterator[tuple[str, str, list[FloatArray]]]:
+    """Name, scenario and clouds of the recorded sequences whose names match, if their folder is known."""
     folder = os.environ.get(CLOUDS)
     if folder is None:
         result.notes.append(f"recorded clouds were not read: set {CLOUDS} to the folder that holds them")
         return
-    for path in sorted(Path(folder).glob("**/*.npz")):
+    paths = sorted(Path(folder).glob(f"**/{pattern}.npz"))
+    if not paths:
+        result.notes.append(f"recorded clouds were not read: no {pattern}.npz in the folder that {CLOUDS} names")
+    for path in paths:
         say(f"recorded {path.stem}")
         with np.load(path, allow_pickle=False) as data:
             start, points = data["start"], data["points"].astype(np.float64)
             scenario = json.loads(str(data["meta"])).get("scenario", "") if "meta" in data.files else ""
+        yield path.stem, scenario, [points[a:b] for a, b in pairwise(start.tolist())]
+
+
+def _recorded(result: Result, say: Say) -> None:
+    """Sheets seen by cameras, if the folder is there: a disc is right, by the points alone or known to be one sheet."""
+    for name, scenario, clouds in recorded_clouds("*", result, say):
         discs, doubts, refused, sheets, off, away = 0, 0, 0, 0, [], [0.0]
-        for a, b in pairwise(start.tolist()):
+        for cloud in clouds:
             try:
-                found = reconstruct(points[a:b])
-                disc = found.invariants == (1, 1, 1, True)
-                sheet = found if disc else reconstruct(points[a:b], sheet=True)
+                found = reconstruct(cloud)
             except SamplingError:
                 refused += 1
                 continue
+            disc = found.invariants == (1, 1, 1, True)
             discs += disc
             doubts += not found.sure
+            try:
+                sheet = found if disc else reconstruct(cloud, sheet=True)
+            except SamplingError:
+                continue
             if sheet.invariants == (1, 1, 1, True):
                 sheets += 1
                 off.append(sheet.distance_to_points.mean() / sheet.spacing)
                 away.append(1.0 - len(sheet.points) / len(sheet.given))
-        frames = len(start) - 1
-        label = f"{path.stem} ({scenario}), {frames} frames"
+        label = f"{name} ({scenario}), {len(clouds)} frames"
         result.info(f"{label}: discs", discs, ".0f")
         result.info(f"{label}: refused or with doubts", refused + doubts, ".0f")
         result.info(f"{label}: discs if known to be one sheet", sheets, ".0f")
