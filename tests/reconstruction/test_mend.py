@@ -3,21 +3,17 @@
 import numpy as np
 import pytest
 
-from isocloth.reconstruction import net, reconstruct, ribbon, stages
+from isocloth.reconstruction import reconstruct, ribbon, stages
 from isocloth.reconstruction.mend import mend
-from isocloth.reconstruction.neighbours import MOST, local_spacing, nearest, tangent_neighbours
-from isocloth.reconstruction.normals import tangent_frames
+from isocloth.reconstruction.neighbours import MOST
 from isocloth.reproduce.surfaces import surface
 
+from .nets import woven
 
-def woven(points):
-    """The net of a well sampled surface, with its faces in order."""
-    near, away = nearest(points)
-    spacing = local_spacing(near, away)
-    frames, _ = tangent_frames(points, near)
-    found, _ = tangent_neighbours(points, frames, near, spacing, 2.5)
-    edges, _ = net.candidate_edges(points, found)
-    around, degree = net.weave(points, frames, near, away, spacing, edges, net.GAP, net.APART, net.BENT)
+
+def untwisted(points):
+    """The net of a well sampled surface, with its faces in order, and the nearest points."""
+    frames, around, degree, _, _, near = woven(points)
     ribbon.rotations(points, frames, around, degree)
     ribbon.untwist(points, frames, around, degree)
     return frames, around, degree, near
@@ -38,7 +34,7 @@ def joined(around, degree, a, b, slot):
 
 
 def test_a_piece_of_plane_is_left_alone():
-    frames, around, degree, near = woven(surface("sphere").sample(600, seed=0))
+    frames, around, degree, near = untwisted(surface("sphere").sample(600, seed=0))
     before = around.copy()
     assert mend(frames, around, degree, near[5]) == 0
     assert (around == before).all()
@@ -46,7 +42,7 @@ def test_a_piece_of_plane_is_left_alone():
 
 @pytest.mark.parametrize("far", [6, 12, 20])
 def test_an_edge_that_makes_a_handle_goes_and_all_others_stay(far):
-    frames, around, degree, near = woven(surface("sphere").sample(600, seed=0))
+    frames, around, degree, near = untwisted(surface("sphere").sample(600, seed=0))
     a = 5
     b = next(w for w in near[a, far:].tolist() if w not in around[a, : degree[a]])
     before = around.copy()

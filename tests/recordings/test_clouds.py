@@ -101,5 +101,7 @@ def test_what_cannot_be_followed_is_refused() -> None:
         lay(sheet((5, 5), (0.9, 1.2)), cloud(0.0, random))
     with pytest.raises(ic.RecordingError, match="2 clouds for 3 times"):
         ic.recordings.from_clouds([0.0, 0.1, 0.2], [cloud(0.0, random)] * 2, size=SIZE)
+    with pytest.raises(ic.RecordingError, match="no clouds were given"):
+        ic.recordings.from_clouds([], [], size=SIZE)
     with pytest.raises(ic.RecordingError, match="first has shape"):
         ic.recordings.from_clouds([0.0, 0.1], [cloud(0.0, random)] * 2, size=SIZE, first=np.zeros((3, 3)))

@@ -273,9 +273,9 @@ def reconstruct(
         clean, closed, left = as_sheet(given[kept], clean)
     surface, used = complex.compact(given[kept], clean)
     doubts = find_doubts(surface, used, stages, largest_gap)
-    if sheet:
-        doubts += sheet_doubts(surface, closed / float(np.median(stages.spacing[used])), left)
     spacing = float(np.median(stages.spacing[used]))
+    if sheet:
+        doubts += sheet_doubts(surface, closed / spacing, left)
     shape = surface
     if smooth:
         moved = filters.curvature_filter(surface.points, surface.edges, times=smooth)

@@ -108,6 +108,8 @@ def from_clouds(
     where the cloth is. The two upper corners are taken to be held.
     """
     t = np.asarray(times, dtype=np.float64)
+    if len(clouds) == 0:
+        raise RecordingError("no clouds were given: expected one per time, at least one")
     if len(t) != len(clouds):
         raise RecordingError(f"{len(clouds)} clouds for {len(t)} times: expected one per time")
     mesh = sheet((shape[1], shape[0]), size)
@@ -164,12 +166,13 @@ def follow_sheet(mesh: Mesh, clouds: Sequence[FloatArray], start: FloatArray) ->
     now, before = start, start
     for k, cloud in enumerate(clouds):
         guess = now + (now - before) if k > 1 else now
-        moved, distance, used = _draw(mesh, places, cloud, guess)
+        tree = cKDTree(cloud)
+        moved, distance, used = _draw(mesh, places, cloud, tree, guess)
         before, now = now, moved
         out.append(moved)
         away.append(distance)
         share.append(used)
-        bare.append(float((_nearest(cloud, moved[mesh.faces].mean(axis=1))[0] > half).mean()))
+        bare.append(float((_nearest(tree, moved[mesh.faces].mean(axis=1))[0] > half).mean()))
     return Followed(np.array(out), np.array(away), np.array(share), np.array(bare))
 
 
@@ -216,7 +219,9 @@ def _places(mesh: Mesh) -> _Places:
     return _Places(nodes, weights, border, pairs, lengths, np.array(rows).reshape(-1, mesh.n_vertices))
 
 
-def _draw(mesh: Mesh, places: _Places, cloud: FloatArray, guess: FloatArray) -> tuple[FloatArray, float, float]:
+def _draw(
+    mesh: Mesh, places: _Places, cloud: FloatArray, tree: cKDTree, guess: FloatArray
+) -> tuple[FloatArray, float, float]:
     """Gauss-Newton: points to the planes of the sheet they are next to, lengths kept, bending small.
 
     Beyond the border of the sheet a point draws the border itself; and where the border has no points, it is drawn to
@@ -224,7 +229,6 @@ def _draw(mesh: Mesh, places: _Places, cloud: FloatArray, guess: FloatArray) -> 
     """
     n = mesh.n_vertices
     x = guess.copy()
-    tree = cKDTree(cloud)
     spacing = float(np.median(places.lengths))
     counted: BoolArray = np.zeros(len(cloud), dtype=bool)
     for _ in range(ROUNDS):

@@ -109,7 +109,7 @@ def node_error(run: Run, predicted: FloatArray) -> float:
     return 1e3 * float(np.nanmean(away))
 
 
-def fitted_pendulum(runs: Sequence[Run], weights: Sequence[float] = (1.0,)) -> Pendulum:
+def best_pendulum(runs: Sequence[Run], weights: Sequence[float] = (1.0,)) -> Pendulum:
     """The best of all damping rates and weights, with smoothed corners and without."""
     tried = []
     for rate, weight, smooth in itertools.product(baselines.RATES, weights, (True, False)):
@@ -224,7 +224,7 @@ def _drive(result: Result, paths: list[Path], drive: str, say: Say, most: int | 
     runs = [load_run(p, drive) for p in paths]
     train, test = runs[::2], runs[1::2]
     say(f"{drive}: pendulums")
-    plain, weighted = fitted_pendulum(train), fitted_pendulum(train, WEIGHTS)
+    plain, weighted = best_pendulum(train), best_pendulum(train, WEIGHTS)
     say(f"{drive}: fit")
     fitted = calibrate(
         [r.experiment for r in train], RANGES, method="nelder_mead", loss="mean",

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
-from isocloth.errors import FabricError
 from isocloth.fabric import Fabric, fabrics
+from isocloth.scenes.fields import with_fields
 from isocloth.scenes.problems import nearest
-from isocloth.scenes.table import Table, as_number
+from isocloth.scenes.table import Table
 
 
 def read_fabric(table: Table) -> Fabric:
@@ -20,18 +18,6 @@ def read_fabric(table: Table) -> Fabric:
         table.complain("name", f"this fabric is unknown; {nearest(name, fabrics)}")
     elif name is not None:
         table.complain("name", f"expected one of {', '.join(fabrics)}")
-    for field in fields(Fabric):
-        value = table.take(field.name)
-        if value is None:
-            continue
-        number = as_number(value)
-        if number is None:
-            table.complain(field.name, "expected a finite number in SI units")
-            continue
-        try:
-            fabric = replace(fabric, **{field.name: number})
-        except FabricError as error:
-            # its message starts with the name of the field and the value
-            table.problems.add(f"{table.name}.{field.name}", str(error).removeprefix(field.name))
+    fabric = with_fields(table, fabric)
     table.close()
     return fabric

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-
-from isocloth.errors import FabricError
 from isocloth.models import BY_NAME, MODELS, Isometric, Model
-from isocloth.scenes.table import Table, as_number
+from isocloth.scenes.fields import with_fields
+from isocloth.scenes.table import Table
 
 
 def read_model(settings: Table) -> Model:
@@ -19,20 +17,6 @@ def read_model(settings: Table) -> Model:
     name = table.choice("name", MODELS, None)
     if name not in BY_NAME:
         return Isometric()
-    model = BY_NAME[name]()
-    for field in fields(model):
-        value = table.take(field.name)
-        if value is None:
-            continue
-        number = as_number(value)
-        whole = isinstance(field.default, int)
-        if number is None or (whole and number != round(number)):
-            table.complain(field.name, f"expected a {'whole' if whole else 'finite'} number in SI units")
-            continue
-        try:
-            model = replace(model, **{field.name: number})
-        except FabricError as error:
-            # its message starts with the name of the field and the value
-            table.problems.add(f"{table.name}.{field.name}", str(error).removeprefix(field.name))
+    model = with_fields(table, BY_NAME[name]())
     table.close()
     return model
