@@ -25,7 +25,7 @@ SMALL = 0.5  # m, side of a sheet that lies on the sphere only
 SHEAR = 1.0  # N/m
 CAP = 0.25  # m: nodes nearer than this to the middle of the sheet tell how far it has turned
 #: how far the sheet turns depends on the folds into which it has fallen. The default lets a step's residual be a fifth
-#: of the acceleration that the membrane imposes: the coarse sheet is then 3 cm late after 0.9 s, and turns half as far
+#: of the acceleration that the membrane imposes: a coarse sheet then falls late, into other folds, and turns less
 ACCURATE = NewtonOptions(force=0.02, force_floor=0.01)
 DENSITY, DELTA, ALPHA = 0.1804, 0.078, 0.50  # what the paper fitted to wool
 
