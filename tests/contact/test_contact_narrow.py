@@ -2,7 +2,16 @@ import numpy as np
 import pytest
 from sheets import flat, folded_in_four, grid_triangles, needles, scene, stick
 
-from isocloth.contact import Pairs, build_surface, candidates, contacts, crossings, pair_key, smallest_distance
+from isocloth.contact import (
+    Pairs,
+    build_surface,
+    candidates,
+    contacts,
+    contacts_and_near,
+    crossings,
+    pair_key,
+    smallest_distance,
+)
 from isocloth.contact.distance import closest, gather, point_triangle
 
 TRIANGLE = np.array([[0, 1, 2]])
@@ -295,6 +304,25 @@ def test_the_order_of_the_pairs_does_not_matter():
 
 
 # ------------------------------------------------------------------- the checks
+
+
+@pytest.mark.parametrize("kind", ["crumpled", "fast", "folded"])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_near_pairs_are_enough_wherever_the_iterate_wanders(kind, seed):
+    surface, x0, y, rest = scene(kind, seed)
+    wander = 5e-4
+    pairs = candidates(surface, x0, y, 4e-3)
+    first, near = contacts_and_near(surface, pairs, x0, y, rest, 0.5, 2e-4, wander)
+    if kind == "folded":  # what moves fast may come near anything
+        assert 0 < len(near.edge_edge) < 0.5 * len(pairs.edge_edge)
+    for a, b in zip(first, contacts(surface, pairs, x0, y, rest, 0.5, 2e-4), strict=True):
+        np.testing.assert_array_equal(a, b)
+    rng = np.random.default_rng(seed)
+    for _ in range(20):
+        moved = y + wander * rng.choice([-1.0, 1.0], size=y.shape)
+        whole = contacts(surface, pairs, x0, moved, rest, 0.5, 2e-4)
+        for a, b in zip(contacts(surface, near, x0, moved, rest, 0.5, 2e-4), whole, strict=True):
+            np.testing.assert_array_equal(a, b)
 
 
 def test_crossings_are_found_and_nothing_else():

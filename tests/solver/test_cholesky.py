@@ -5,9 +5,13 @@ import scipy.sparse.linalg as sla
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isocloth.compiled import kernel
+from isocloth.solver.add_block import add_block
 from isocloth.solver.cholesky import back_substitute, factorise, solve
+from isocloth.solver.dissection import _median
 from isocloth.solver.fronts import SparseCholesky
 from isocloth.solver.ordering import dissect
+from isocloth.solver.pattern import pattern_of, with_pairs
 
 
 def random_graph(rng, n, neighbours=5):
@@ -36,7 +40,7 @@ def fill(rng, factor, graph, sizes, signs):
         rows, cols = slice(start[i], start[i + 1]), slice(start[j], start[j + 1])
         dense[rows, cols] = block
         dense[cols, rows] = block.T
-        place, stride = factor.places(np.array([i]), np.array([j]))
+        place, stride = factor.find(np.array([i]), np.array([j]))
         for a in range(sizes[i]):
             at = place[0] + a * stride[0]
             factor.fronts.panel[at : at + sizes[j]] = block[a]
@@ -44,13 +48,13 @@ def fill(rng, factor, graph, sizes, signs):
 
 
 @settings(max_examples=40, deadline=None)
-@given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([3, 12, 40]), st.booleans())
-def test_it_solves_what_a_dense_solver_solves(seed, n, leaf, mixed):
+@given(st.integers(0, 10**6), st.integers(1, 60), st.sampled_from([3, 12, 40]), st.booleans(), st.booleans())
+def test_it_solves_what_a_dense_solver_solves(seed, n, leaf, mixed, quick):
     rng = np.random.default_rng(seed)
     graph, points = random_graph(rng, n)
     signs = np.where(rng.random(n) < 0.3, -1.0, 1.0) if mixed else np.ones(n)
     sizes = np.where(signs > 0, 3, 1)
-    factor = SparseCholesky(graph, points, sizes, signs, leaf=leaf)
+    factor = SparseCholesky(graph, points, sizes, signs, leaf=leaf, quick=quick)
     dense = fill(rng, factor, graph, sizes, signs)
     right = rng.standard_normal(len(dense))
     x = right.copy()
@@ -73,7 +77,7 @@ def test_it_agrees_with_superlu_on_a_larger_grid():
     factor = SparseCholesky(matrix, points, np.ones(n * n, dtype=int))
     upper = matrix.tocoo()
     keep = factor.rank[upper.row] <= factor.rank[upper.col]
-    place, _ = factor.places(upper.row[keep].astype(np.int64), upper.col[keep].astype(np.int64))
+    place, _ = factor.find(upper.row[keep].astype(np.int64), upper.col[keep].astype(np.int64))
     factor.fronts.panel[place] = upper.data[keep]
     right = np.random.default_rng(0).standard_normal(n * n)
     x = right.copy()
@@ -104,7 +108,7 @@ def test_a_pivot_of_the_wrong_sign_is_reported():
     graph = sp.csr_matrix(np.ones((2, 2)))
     factor = SparseCholesky(graph, np.array([[0.0, 0], [1, 0]]), np.ones(2, dtype=int))
     order = np.argsort(factor.rank)
-    place, _ = factor.places(order[[0, 0, 1]], order[[0, 1, 1]])
+    place, _ = factor.find(order[[0, 0, 1]], order[[0, 1, 1]])
     factor.fronts.panel[place] = [1.0, 2.0, 1.0]  # indefinite
     assert not factorise(factor.fronts, np.zeros(2))
     assert np.isfinite(factor.fronts.panel).all()
@@ -116,7 +120,7 @@ def test_a_block_outside_the_pattern_is_refused():
     factor = SparseCholesky(graph, points, np.ones(30, dtype=int), leaf=3)
     first, last = int(np.argmin(factor.rank)), 29 if np.argmin(factor.rank) < 15 else 0
     with pytest.raises(ValueError, match="outside the analysed pattern"):
-        factor.places(np.array([first]), np.array([last]))
+        factor.find(np.array([first]), np.array([last]))
 
 
 @settings(max_examples=30, deadline=None)
@@ -149,3 +153,42 @@ def test_a_grid_is_cut_along_a_line():
     points = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), axis=-1).reshape(-1, 2).astype(float)
     tree = dissect(graph, points, np.ones(n * n, dtype=int))
     assert len(tree.groups[-1]) == n
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(-3, 3), st.integers(1, 3)), min_size=1, max_size=40))
+def test_the_median_is_where_half_of_the_weight_is_passed(items):
+    height, weight = np.array([float(h) for h, _ in items]), np.array([w for _, w in items])
+    total = int(weight.sum())
+    median = _median(height, weight, total)
+    assert 2 * weight[height <= median].sum() > total
+    assert 2 * weight[height < median].sum() <= total
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 30), st.integers(0, 20))
+def test_further_pairs_are_coupled_as_a_sparse_matrix_would_couple_them(seed, n, more):
+    rng = np.random.default_rng(seed)
+    graph, _ = random_graph(rng, n)
+    pairs = rng.integers(0, n, (more, 2))
+    grown = with_pairs(pattern_of(graph), pairs)
+    told = sp.csr_matrix((np.ones(len(grown.indices)), grown.indices, grown.indptr), shape=(n, n)).toarray() > 0
+    expected = graph.toarray() > 0
+    expected[pairs[:, 0], pairs[:, 1]] = expected[pairs[:, 1], pairs[:, 0]] = True
+    np.testing.assert_array_equal(told, expected)
+
+
+@kernel
+def _add(c, c0, c_stride, a, a0, a_stride, rows, columns):
+    add_block(c, c0, c_stride, a, a0, a_stride, rows, columns)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 9), st.integers(0, 13), st.integers(0, 3), st.integers(0, 3))
+def test_a_block_is_added_and_nothing_around_it(rows, columns, down, right):
+    rng = np.random.default_rng(rows + 100 * columns)
+    c, a = rng.standard_normal((14, 20)), rng.standard_normal((14, 17))
+    expected = c.copy()
+    expected[down : down + rows, right : right + columns] += a[:rows, 2 : 2 + columns]
+    _add(c.reshape(-1), down * 20 + right, 20, a.reshape(-1), 2, 17, rows, columns)
+    np.testing.assert_array_equal(c, expected)

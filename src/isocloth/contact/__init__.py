@@ -6,7 +6,7 @@
 
 from isocloth.contact.broad import candidates
 from isocloth.contact.ccd import time_of_approach
-from isocloth.contact.narrow import Contacts, contacts, crossings, pair_key, smallest_distance
+from isocloth.contact.narrow import Contacts, contacts, contacts_and_near, crossings, pair_key, smallest_distance
 from isocloth.contact.surface import Feature, Pairs, Surface, build_surface
 from isocloth.contact.tangled import piercings
 
@@ -18,6 +18,7 @@ __all__ = [
     "build_surface",
     "candidates",
     "contacts",
+    "contacts_and_near",
     "crossings",
     "pair_key",
     "piercings",

@@ -257,7 +257,32 @@ def _larger(numbers: FloatArray, labels: IntArray) -> tuple[FloatArray, IntArray
 def contacts(
     surface: Surface, pairs: Pairs, x0: FloatArray, y: FloatArray, rest: FloatArray, omega: float, margin: float
 ) -> Contacts:
+    """As `contacts_and_near`, the contacts alone."""
+    return contacts_and_near(surface, pairs, x0, y, rest, omega, margin, -1.0)[0]
+
+
+@kernel
+def _chosen(pairs: IntArray, far: BoolArray) -> IntArray:
+    """Pairs (p, 2) that are not far."""
+    out = np.empty((len(pairs) - far.sum(), 2), dtype=np.int64)
+    count = 0
+    for q in range(len(pairs)):
+        if not far[q]:
+            out[count, 0], out[count, 1] = pairs[q, 0], pairs[q, 1]
+            count += 1
+    return out
+
+
+@kernel
+def contacts_and_near(
+    surface: Surface, pairs: Pairs, x0: FloatArray, y: FloatArray, rest: FloatArray, omega: float, margin: float,
+    wander: float,
+) -> tuple[Contacts, Pairs]:  # fmt: skip
     """Contacts among `pairs` at the iterate y (V, 3) of a step from x0 (V, 3); rest (n, 3) is the cloth at rest.
+
+    Besides, those of the pairs that may become contacts at other iterates, while no coordinate of a vertex is more than
+    `wander` (m) from y: of the candidates about half, as boxes meet long before what is in them does. None are told if
+    it is negative.
 
     Pairs that come within 0.4 omega separation (m) on the way from x0 to y are linearised at that moment and always
     violated; others that are within separation + `margin` at y are linearised there. omega is about 0.5, and zero asks
@@ -269,6 +294,9 @@ def contacts(
     vertices = len(surface.body)
     moved = _moved(surface.body, x0, y)
     close = max(CLOSE * omega, TOUCH)
+    # vertices go by sqrt(3) wander at most, so does their mean: a distance by twice that, ways of pairs by four times
+    nearer = 2.0 * math.sqrt(3.0) * wander
+    far = np.zeros(len(node_face) + len(edge_edge), dtype=np.bool_)
     # rows of what is found: weights, normal, gap, separation; and vertices, key, body, crossed, place, part of the face
     numbers, labels = np.empty((1024, 9)), np.empty((1024, 9), dtype=np.int64)
     count = 0
@@ -288,6 +316,8 @@ def contacts(
         square, w = closest(kind, end)
         # the distance changes by no more than the way: most candidates end here
         if square > max(separation + margin, close * separation + 1.01 * way) ** 2:
+            longest = close * separation + 1.01 * (way + 2.0 * nearer)
+            far[row] = square > (max(separation + margin, longest) + nearer) ** 2
             continue
         length = math.sqrt(square)
         n = combine(w, end)
@@ -326,7 +356,10 @@ def contacts(
         labels[count, 7] = 2 * place + int(crossed) if place >= 0 else -1
         labels[count, 8] = -2 if crossed or kind != NODE_FACE else _end(i, j, k, l, w, vertices)
         count += 1
-    return _distinct(numbers, labels, count, vertices)
+    near = Pairs(node_face[:0], edge_edge[:0])
+    if wander >= 0.0:
+        near = Pairs(_chosen(node_face, far[: len(node_face)]), _chosen(edge_edge, far[len(node_face) :]))
+    return _distinct(numbers, labels, count, vertices), near
 
 
 @kernel

@@ -14,6 +14,7 @@ from isocloth.contact import (
     build_surface,
     candidates,
     contacts,
+    contacts_and_near,
     crossings,
     piercings,
     smallest_distance,
@@ -30,6 +31,10 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: the papers' proximity parameter: a pair counts as colliding when it comes within 2 omega of its separation
 PROXIMITY = 0.5
+
+#: of the thickness: contacts are found while their gap is below the first; pairs that are further away than iterates
+#: move are looked at again only if a node has gone by the second
+FOUND, NEAR = 0.2, 1.0
 
 #: iterates of a step after which normals and nearest points follow more and more slowly. Those of two edges that are
 #: almost parallel jump along the edges when these move by micrometres, and an iteration that takes them as they are may
@@ -118,6 +123,8 @@ class Encounter:
         self.margin = max(around.fabric.thickness, 0.1 * around.spacing)
         self._pairs: Pairs | None = None
         self._swept: FloatArray | None = None
+        self._near: Pairs | None = None  # those of the pairs that matter ...
+        self._near_at: FloatArray | None = None  # ... near these positions
         self._found: ContactSet | None = None  # at the iterate before
         self._iterates = 0
         self._looked_at: FloatArray | None = None  # where contacts were found last ...
@@ -125,7 +132,7 @@ class Encounter:
 
     def find(self, y: FloatArray) -> ContactSet:
         """Contacts at the iterate y (n, 3); the gaps are those at y, whatever is asked how often."""
-        margin = 0.2 * self.around.fabric.thickness
+        margin = FOUND * self.around.fabric.thickness
         parts = [part for k, o in self.around.solids for part in self._with_solid(k, o, y, margin)]
         if self.around.has_pairs:
             parts.append(self._calmed(self._pairwise(y, margin)))
@@ -212,6 +219,7 @@ class Encounter:
         if self._pairs is None or self._swept is None or np.abs(y - self._swept).max() > 0.25 * self.margin:
             around = self.around
             self._swept = y.copy()
+            self._near = None
             self._pairs = candidates(around.surface, self.x0, self._whole(y), self.margin, around.self_collision)
         return self._pairs
 
@@ -220,8 +228,16 @@ class Encounter:
         if len(pairs.node_face) + len(pairs.edge_edge) == 0:
             self._looked_at, self._approached = y.copy(), False
             return NOTHING
-        whole = self._whole(y)
-        found = contacts(around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin)
+        whole, wander = self._whole(y), NEAR * around.fabric.thickness
+        if margin > FOUND * around.fabric.thickness:
+            found = contacts(around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin)
+        elif self._near is None or self._near_at is None or np.abs(y - self._near_at).max() > wander:
+            found, self._near = contacts_and_near(
+                around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin, wander
+            )
+            self._near_at = y.copy()
+        else:
+            found = contacts(around.surface, self._near, self.x0, whole, around.rest, PROXIMITY, margin)
         self._looked_at, self._approached = y.copy(), bool(found.crossed.any())
         pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, around._friction, around._number)
         return pairwise

@@ -39,7 +39,7 @@ class Analysis:
         first, second = row // block, col // block
         self._entries = np.flatnonzero(rank[first] <= rank[second])
         first, second = first[self._entries], second[self._entries]
-        place, stride = self.factor.places(first, second)
+        place, stride = self.factor.find(first, second)
         self._places = place + row[self._entries] % block * stride + col[self._entries] % block
         self._pattern = matrix.indptr.copy(), matrix.indices.copy()
 

@@ -14,6 +14,7 @@ Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear s
 from __future__ import annotations
 
 from isocloth.compiled import inlined, kernel
+from isocloth.solver.add_block import add_block
 from isocloth.solver.four_rows import reduce_rows
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.tile import COLUMNS, ROWS, tile
@@ -34,7 +35,8 @@ def factorise(f: Fronts, x: FloatArray) -> bool:
     for front in range(len(f.size)):
         p, b, stride, edge = f.rows[front], f.size[front] - f.rows[front], f.stride[front], f.schur_stride[front]
         first, corner = f.panel_ptr[front], f.schur_ptr[front]
-        f.schur[corner : corner + (b + ROWS - 1) // ROWS * ROWS * edge] = 0.0
+        for i in range(b):
+            f.schur[corner + i * edge + i // COLUMNS * COLUMNS : corner + (i + 1) * edge] = 0.0
         for c in range(f.child_ptr[front], f.child_ptr[front + 1]):
             _absorb(f, f.children[c], front)
         ok = _factor_rows(f, front) and ok
@@ -51,22 +53,26 @@ def factorise(f: Fronts, x: FloatArray) -> bool:
 
 @kernel
 def _absorb(f: Fronts, child: int, parent: int) -> None:
-    """Add a child's Schur complement (upper triangle) into its parent's rows and Schur complement."""
+    """Add a child's Schur complement (upper triangle) into its parent's rows and Schur complement.
+
+    In blocks: on the diagonal these hold what lies left of it, too, which lands left of the diagonal again.
+    """
     p, stride, edge = f.rows[parent], f.stride[parent], f.schur_stride[parent]
-    width = f.schur_stride[child]
+    width, source = f.schur_stride[child], f.schur_ptr[child]
     runs = f.runs[f.run_ptr[child] : f.run_ptr[child + 1]]
     for q in range(len(runs)):
-        for i in range(runs[q, 0], runs[q, 1]):
-            r = runs[q, 2] + i - runs[q, 0]
-            source = f.schur_ptr[child] + i * width
-            target = f.panel if r < p else f.schur
-            base = f.panel_ptr[parent] + r * stride if r < p else f.schur_ptr[parent] + (r - p) * edge - p
-            for t in range(q, len(runs)):
-                begin, end = max(i, runs[t, 0]), runs[t, 1]
-                at = base + runs[t, 2] + begin - runs[t, 0]
-                out, part = target[at : at + end - begin], f.schur[source + begin : source + end]
-                for j in range(end - begin):
-                    out[j] += part[j]
+        begin, end, r = runs[q, 0], runs[q, 1], runs[q, 2]
+        upper = min(max(p - r, 0), end - begin)  # rows that the parent eliminates; the others go to its complement
+        for t in range(q, len(runs)):
+            first, columns, target = runs[t, 0], runs[t, 1] - runs[t, 0], runs[t, 2]
+            if upper > 0:
+                add_block(f.panel, f.panel_ptr[parent] + r * stride + target, stride,
+                          f.schur, source + begin * width + first, width, upper, columns)  # fmt: skip
+            if begin + upper < end:
+                left = upper if t == q else 0  # columns of the parent's own rows, which its complement does not have
+                at = f.schur_ptr[parent] + (r + upper - p) * edge + target + left - p
+                add_block(f.schur, at, edge, f.schur, source + (begin + upper) * width + first + left, width,
+                          end - begin - upper, columns - left)  # fmt: skip
 
 
 @kernel

@@ -229,7 +229,7 @@ class ContactNewton:
     def _unboxed(self) -> Unboxed:
         newton, factor = self.newton, self.system.factor
         cloth = newton._cloth._replace(assembly=self.system.assembly)
-        arrays: Unboxed = unboxed((cloth, factor.fronts, factor.lookup, newton._work))
+        arrays: Unboxed = unboxed((cloth, factor.fronts, factor.places, newton._work))
         return arrays
 
     def __getstate__(self) -> dict[str, Any]:
@@ -336,8 +336,8 @@ def descend_from(
     tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """`descend`, as Python calls it."""
-    cloth, f, look, work = arrays.content
-    spent: int = descend(cloth, step, inertia, f, look, work, contacts, law, lam, tolerance, most, lawful)
+    cloth, f, places, work = arrays.content
+    spent: int = descend(cloth, step, inertia, f, places, work, contacts, law, lam, tolerance, most, lawful)
     return spent
 
 

@@ -27,7 +27,8 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth.compiled import inlined, kernel
-from isocloth.solver.fronts import Fronts, Lookup, find_block
+from isocloth.solver.fronts import Fronts
+from isocloth.solver.places import Places, find_block
 from isocloth.solver.system import Assembly
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -288,7 +289,7 @@ def _across(
 
 
 @kernel
-def locate(s: Assembly, look: Lookup, f: Fronts, c: ContactSet, held: BoolArray, place: IntArray) -> None:
+def locate(p: Places, c: ContactSet, held: BoolArray, place: IntArray) -> None:
     """Where the blocks that contacts couple start in the panel, and the stride of their rows: place (c, 6, 2).
 
     -1: a pair of nodes of which one is held, or not used; -2: the pattern has no such block.
@@ -300,22 +301,30 @@ def locate(s: Assembly, look: Lookup, f: Fronts, c: ContactSet, held: BoolArray,
                 i, j = c.nodes[k, a], c.nodes[k, b]
                 place[k, q, 0] = -1
                 if c.weights[k, a] != 0.0 and c.weights[k, b] != 0.0 and not held[i] and not held[j]:
-                    if look.rank[i] > look.rank[j]:
+                    if p.rank[i] > p.rank[j]:
                         i, j = j, i
-                    at = find_block(look, f, i, j)
-                    place[k, q, 0], place[k, q, 1] = at if at >= 0 else -2, s.nodes[i, 1]
+                    at = find_block(p, i, j)
+                    place[k, q, 0], place[k, q, 1] = at if at >= 0 else -2, p.stride[i]
                 q += 1
+
+
+@kernel
+def has_room(place: IntArray, matrix: FloatArray) -> bool:
+    """Whether the factor has a place for every coupling; a contact that is open needs none."""
+    for k in range(len(place)):
+        if matrix[k, 0, 0] != 0.0 or matrix[k, 1, 1] != 0.0 or matrix[k, 2, 2] != 0.0:
+            for q in range(6):
+                if place[k, q, 0] == -2:
+                    return False
+    return True
 
 
 @kernel
 def add_springs(
     s: Assembly, f: Fronts, c: ContactSet, place: IntArray, u: FloatArray, force: FloatArray, matrix: FloatArray,
     held: BoolArray, x: FloatArray,
-) -> bool:  # fmt: skip
-    """Add B^T matrix B to the matrix and B^T (force + matrix u) to the right-hand side; place is that of `locate`.
-
-    False if a coupling has no place; a contact that is open needs none.
-    """
+) -> None:  # fmt: skip
+    """Add B^T matrix B to the matrix and B^T (force + matrix u) to the right-hand side; place is that of `locate`."""
     panel = f.panel
     for k in range(len(c.gap)):
         m00, m01, m02 = matrix[k, 0, 0], matrix[k, 0, 1], matrix[k, 0, 2]
@@ -335,12 +344,9 @@ def add_springs(
                 _add_block(panel, s.nodes[i, 0], s.nodes[i, 1], w * w, (m00, m01, m02, m11, m12, m22))
             for b in range(a):
                 at = place[k, q, 0]
-                if at == -2:
-                    return False
                 if at >= 0:
                     _add_block(panel, at, place[k, q, 1], w * c.weights[k, b], (m00, m01, m02, m11, m12, m22))
                 q += 1
-    return True
 
 
 @inlined

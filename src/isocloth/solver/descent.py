@@ -25,9 +25,10 @@ import numpy as np
 from isocloth.compiled import inlined, kernel
 from isocloth.problem import StepProblem
 from isocloth.solver.cholesky import back_substitute, dot, factorise, solve
-from isocloth.solver.coulomb import ContactSet, Law, add_springs, distance, follow, locate, respond
-from isocloth.solver.fronts import Fronts, Lookup
+from isocloth.solver.coulomb import ContactSet, Law, add_springs, distance, follow, has_room, locate, respond
+from isocloth.solver.fronts import Fronts
 from isocloth.solver.newton import Cloth, Workspace, _right_hand_side
+from isocloth.solver.places import Places
 from isocloth.solver.system import assemble
 from isocloth.typing import FloatArray, IntArray
 
@@ -73,7 +74,7 @@ class Model(NamedTuple):
 
 @kernel
 def descend(
-    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, look: Lookup, work: Workspace, c: ContactSet,
+    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, places: Places, work: Workspace, c: ContactSet,
     law: Law, lam: FloatArray, tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """Displacement in work.solution, forces and status in law; returns the factorisations spent.
@@ -85,18 +86,19 @@ def descend(
     """
     count, x = len(c.gap), work.solution
     m = _room(count, len(x))
-    locate(cloth.assembly, look, f, c, step.held, m.place)
+    locate(places, c, step.held, m.place)
     rounds = spent = 0
     while rounds < most:
         m.before[:] = x
         anew = _linearise_contacts(c, law, m, rounds == 0)
         if rounds == 0 or anew > FEW:
+            if not has_room(m.place, m.matrix):
+                return -1
             assemble(
                 cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False
             )
             _right_hand_side(cloth, step, work)
-            if not add_springs(cloth.assembly, f, c, m.place, m.u, m.force, m.matrix, step.held, x):
-                return -1
+            add_springs(cloth.assembly, f, c, m.place, m.u, m.force, m.matrix, step.held, x)
             factorise(f, x)
             back_substitute(f, x)
             spent += 1

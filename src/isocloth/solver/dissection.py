@@ -30,8 +30,11 @@ def dissect_quickly(
     order = np.arange(n)
     part = np.zeros(n, dtype=np.int64)  # which open part a variable is in; separators leave
     parent_at = np.full(n, -2, dtype=np.int64)  # where a group starts: start of its parent's group, -1 for none
-    side, best = np.zeros(n, dtype=np.bool_), np.zeros(n, dtype=np.bool_)
+    best = np.zeros(n, dtype=np.bool_)
     scratch = np.zeros(n, dtype=np.int64)
+    # the graph of the part at hand: variables are numbered as they stand in `order`
+    local_ptr, local = np.zeros(n + 1, dtype=np.int64), np.empty(len(indices), dtype=np.int64)
+    number, weight, height = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n)
     stack = [(0, n, -1)]
     parts = 0
     while len(stack) > 0:
@@ -40,17 +43,21 @@ def dissect_quickly(
         total = 0
         for q in range(lo, hi):
             part[order[q]] = parts
-            total += sizes[order[q]]
+            weight[q - lo] = sizes[order[q]]
+            total += weight[q - lo]
         cut = False
         if total > leaf:
+            _within(indptr, indices, order, lo, hi, part, parts, number, local_ptr, local)
             least = np.inf
             for d in range(dims):
-                cost = _halve(indptr, indices, points, sizes, order, lo, hi, part, parts, d, total, side)
+                for q in range(lo, hi):
+                    height[q - lo] = points[order[q], d]
+                cost, level = _halve(local_ptr, local, height[: hi - lo], weight, total)
                 if cost < least:
                     least = cost
                     cut = True
                     for q in range(lo, hi):
-                        best[order[q]] = side[order[q]]
+                        best[order[q]] = height[q - lo] > level
         if not cut:
             parent_at[lo] = above
             continue
@@ -83,40 +90,52 @@ def dissect_quickly(
 
 
 @kernel
+def _within(
+    indptr: IntArray, indices: IntArray, order: IntArray, lo: int, hi: int, part: IntArray, mine: int, number: IntArray,
+    local_ptr: IntArray, local: IntArray,
+) -> None:  # fmt: skip
+    """The graph of a part, without what leads out of it: cuts along many directions are judged by it."""
+    for q in range(lo, hi):
+        number[order[q]] = q - lo
+    used = 0
+    for q in range(lo, hi):
+        i = order[q]
+        for a in range(indptr[i], indptr[i + 1]):
+            j = indices[a]
+            if part[j] == mine and j != i:
+                local[used] = number[j]
+                used += 1
+        local_ptr[q - lo + 1] = used
+
+
+@kernel
 def _halve(
-    indptr: IntArray, indices: IntArray, points: FloatArray, sizes: IntArray, order: IntArray, lo: int, hi: int,
-    part: IntArray, mine: int, d: int, total: int, side: np.ndarray,
-) -> float:  # fmt: skip
-    """Cut a part at the median of coordinate d; returns the cost of that cut, infinite if there is none."""
-    m = hi - lo
-    height = np.empty(m)
-    for q in range(m):
-        height[q] = points[order[lo + q], d]
-    if height.max() - height.min() < 1e-9:
-        return np.inf
-    sorting = np.argsort(height)
-    filled, q = 0, 0
-    while q < m - 1 and 2 * (filled + sizes[order[lo + sorting[q]]]) <= total:
-        filled += sizes[order[lo + sorting[q]]]
-        q += 1
-    middle = height[sorting[q]]
+    local_ptr: IntArray, local: IntArray, height: FloatArray, weight: IntArray, total: int
+) -> tuple[float, float]:
+    """Cut a part at the median of its heights: the cost of that cut, infinite if there is none, and its level."""
+    m = len(height)
+    lowest, highest = height.min(), height.max()
+    if highest - lowest < 1e-9:
+        return np.inf, 0.0
+    middle = _median(height, weight, total)
+    above = np.empty(m, dtype=np.bool_)
     least = np.inf
     chosen = middle
-    tolerance = 1e-7 * (height.max() - height.min())
+    tolerance = 1e-7 * (highest - lowest)
     for level in (middle - tolerance, middle + tolerance):
+        for q in range(m):
+            above[q] = height[q] > level
         right = touched_left = touched_right = 0
-        for p in range(lo, hi):
-            i = order[p]
-            mine_side = points[i, d] > level
-            if mine_side:
-                right += sizes[i]
-            for a in range(indptr[i], indptr[i + 1]):
-                j = indices[a]
-                if part[j] == mine and (points[j, d] > level) != mine_side:
-                    if mine_side:
-                        touched_right += sizes[i]
+        for q in range(m):
+            mine = above[q]
+            if mine:
+                right += weight[q]
+            for a in range(local_ptr[q], local_ptr[q + 1]):
+                if above[local[a]] != mine:
+                    if mine:
+                        touched_right += weight[q]
                     else:
-                        touched_left += sizes[i]
+                        touched_left += weight[q]
                     break
         # what remains of the smaller half once the separator is taken out: a small cut that parts little is no cut
         left = total - right
@@ -131,9 +150,38 @@ def _halve(
         if cost < least:
             least = cost
             chosen = level
-    for p in range(lo, hi):
-        side[order[p]] = points[order[p], d] > chosen
-    return least
+    return least, chosen
+
+
+@kernel
+def _median(height: FloatArray, weight: IntArray, total: int) -> float:
+    """The least height up to which more than half of the total weight lies, without sorting."""
+    member = np.arange(len(height))
+    lo, hi, below = 0, len(height), 0
+    while True:
+        pivot = height[member[(lo + hi) // 2]]
+        less = equal = 0
+        at, low, high = lo, lo, hi  # from lo to low less than the pivot, from high to hi more
+        while at < high:
+            i = member[at]
+            if height[i] < pivot:
+                less += weight[i]
+                member[at], member[low] = member[low], i
+                low += 1
+                at += 1
+            elif height[i] > pivot:
+                high -= 1
+                member[at], member[high] = member[high], i
+            else:
+                equal += weight[i]
+                at += 1
+        if 2 * (below + less) > total:
+            hi = low
+        elif 2 * (below + less + equal) > total:
+            return float(pivot)
+        else:
+            lo = high
+            below += less + equal
 
 
 @kernel

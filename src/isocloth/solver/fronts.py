@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from isocloth.compiled import kernel
 from isocloth.solver.dissection import dissect_quickly, families, fill
 from isocloth.solver.ordering import dissect
+from isocloth.solver.pattern import Pattern, pattern_of
+from isocloth.solver.places import Places, find_blocks, tabulate
 from isocloth.solver.tile import COLUMNS, ROWS
 from isocloth.typing import FloatArray, IntArray
 
@@ -60,7 +62,7 @@ class SparseCholesky:
 
     def __init__(
         self,
-        graph: sp.csr_matrix,
+        graph: sp.csr_matrix | Pattern,
         points: FloatArray,
         sizes: IntArray,
         signs: FloatArray | None = None,
@@ -68,24 +70,20 @@ class SparseCholesky:
         leaf: int = 24,
         quick: bool = False,
     ) -> None:
-        graph = sp.csr_matrix(graph)
-        n = graph.shape[0]
-        indptr, indices = graph.indptr.astype(np.int64), graph.indices.astype(np.int64)
+        pattern = graph if isinstance(graph, Pattern) else pattern_of(sp.csr_matrix(graph))
+        n = len(pattern.indptr) - 1
         sizes = np.asarray(sizes, dtype=np.int64)
         if quick:
-            order, group_ptr, parent = dissect_quickly(indptr, indices, np.ascontiguousarray(points), sizes, leaf)
+            order, group_ptr, parent = dissect_quickly(*pattern, np.ascontiguousarray(points), sizes, leaf)
         else:
-            tree = dissect(graph, points, sizes, leaf=leaf)
+            tree = dissect(_matrix(pattern), points, sizes, leaf=leaf)
             order, parent = np.concatenate(tree.groups), np.array(tree.parent, dtype=np.int64)
             group_ptr = _offsets(np.array([len(g) for g in tree.groups], dtype=np.int64))
-        front_ptr, front = fill(indptr, indices, order, group_ptr, parent)
-        self.rank = np.empty(n, dtype=np.int64)  # place of each variable in the elimination
-        self.rank[order] = np.arange(n)
+        front_ptr, front = fill(*pattern, order, group_ptr, parent)
         sign = np.repeat(np.ones(n) if signs is None else signs, sizes)
-        self.fronts, column = _store(group_ptr, parent, front_ptr, front, sizes, sign)
-        owner = np.empty(n, dtype=np.int64)
-        owner[order] = np.repeat(np.arange(len(parent)), np.diff(group_ptr))
-        self.lookup = Lookup(owner, self.rank, group_ptr, front_ptr, self.rank[front], column)
+        f, column = _store(group_ptr, parent, front_ptr, front, sizes, sign)
+        self.fronts = f
+        self.places: Places = tabulate(order, group_ptr, front_ptr, front, column, f.panel_ptr, f.stride)
 
     @property
     def flops(self) -> int:
@@ -99,57 +97,27 @@ class SparseCholesky:
         """Bytes held by the factor."""
         return self.fronts.panel.nbytes + self.fronts.schur.nbytes
 
-    def places(self, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
+    @property
+    def rank(self) -> IntArray:
+        """Place of each variable in the elimination."""
+        return self.places.rank
+
+    def find(self, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
         """Where block (first, second), with rank[first] <= rank[second], starts in `panel`, and its row stride."""
         place = np.empty(len(first), dtype=np.int64)
-        if not find_blocks(self.lookup, self.fronts, first, second, place):
+        if not find_blocks(self.places, first, second, place):
             raise ValueError("a block outside the analysed pattern was asked for")
-        return place, self.fronts.stride[self.lookup.owner[first]]
+        return place, self.places.stride[first]
+
+
+def _matrix(pattern: Pattern) -> sp.csr_matrix:
+    n = len(pattern.indptr) - 1
+    return sp.csr_matrix((np.ones(len(pattern.indices)), pattern.indices, pattern.indptr), shape=(n, n))
 
 
 def rehearse() -> None:
     """Load, or compile, what ordering quickly needs: when layers first meet, a robot must not wait for it."""
     SparseCholesky(sp.identity(2, format="csr"), np.eye(2, 6), np.full(2, 3), quick=True)
-
-
-class Lookup(NamedTuple):
-    """Where the blocks of the factor are."""
-
-    owner: IntArray  # variable -> front in which it is eliminated
-    rank: IntArray  # variable -> place in the elimination
-    group_ptr: IntArray  # front -> its slice of the elimination
-    front_ptr: IntArray  # front -> its slice of the following
-    ranks: IntArray  # of the variables of every front, increasing within a front
-    column: IntArray  # their first columns in the front
-
-
-@kernel
-def find_block(look: Lookup, f: Fronts, first: int, second: int) -> int:
-    """Where block (first, second) starts in the panel, first eliminated first; -1 if the pattern has no such block."""
-    front = look.owner[first]
-    begin, end = look.front_ptr[front], look.front_ptr[front + 1]
-    wanted = look.rank[second]
-    low, high = begin, end
-    while low < high:
-        middle = (low + high) // 2
-        if look.ranks[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    if low == end or look.ranks[low] != wanted:
-        return -1
-    row = begin + look.rank[first] - look.group_ptr[front]
-    return int(f.panel_ptr[front] + look.column[row] * f.stride[front] + look.column[low])
-
-
-@kernel
-def find_blocks(look: Lookup, f: Fronts, first: IntArray, second: IntArray, place: IntArray) -> bool:
-    """`find_block` for many; False if one does not exist."""
-    found = True
-    for q in range(len(first)):
-        place[q] = find_block(look, f, first[q], second[q])
-        found = found and place[q] >= 0
-    return found
 
 
 def _store(

@@ -107,12 +107,12 @@ class Impulses:
         places = np.stack(sums, axis=1) / np.diff(ptr)[:, None]
         self.factor = SparseCholesky(graph, places, np.ones(self.rows, dtype=np.int64), quick=True)
         swap = self.factor.rank[i] > self.factor.rank[j]
-        place, _ = self.factor.places(np.where(swap, j, i), np.where(swap, i, j))
+        place, _ = self.factor.find(np.where(swap, j, i), np.where(swap, i, j))
         everyone = np.arange(self.rows)
         order = np.argsort(place, kind="stable")
         self._links = Links(
             mid.pairs, mid.lengths, ptr.astype(np.int64), members, np.concatenate(gradient), first[order],
-            second[order], place[order], self.factor.places(everyone, everyone)[0], self.mass,
+            second[order], place[order], self.factor.find(everyone, everyone)[0], self.mass,
         )  # fmt: skip
 
     def begin(

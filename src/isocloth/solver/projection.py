@@ -106,8 +106,8 @@ def _analyse(problem: Problem, rows: RowArrays) -> tuple[SparseCholesky, Product
     points = (centres @ problem.mesh.vertices) / sizes[:, None]
     factor = SparseCholesky(graph, points, np.ones(count, dtype=np.int64))
     swap = factor.rank[i] > factor.rank[j]
-    place, _ = factor.places(np.where(swap, j, i), np.where(swap, i, j))
-    diagonal, _ = factor.places(np.arange(count), np.arange(count))
+    place, _ = factor.find(np.where(swap, j, i), np.where(swap, i, j))
+    diagonal, _ = factor.find(np.arange(count), np.arange(count))
     return factor, Products(a, b, place, diagonal)
 
 

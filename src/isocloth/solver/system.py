@@ -19,6 +19,8 @@ import scipy.sparse as sp
 from isocloth.compiled import inlined, kernel
 from isocloth.problem import Problem
 from isocloth.solver.fronts import Fronts, SparseCholesky
+from isocloth.solver.pattern import Pattern, pattern_of, with_pairs
+from isocloth.solver.places import Places, find_block
 from isocloth.terms.rows import RowArrays, Rows
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -65,13 +67,18 @@ class NewtonSystem:
         self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
         self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
 
-        self._bending = k = sp.coo_matrix(problem.stiffness if stiffness is None else stiffness)
-        self._pattern = (
-            np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row]).astype(np.int64),
-            np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col]).astype(np.int64),
+        k = sp.coo_matrix(problem.stiffness if stiffness is None else stiffness)
+        self._bending = k.row.astype(np.int64), k.col.astype(np.int64), k.data.astype(np.float64)
+        kept = len(self._kept_rows)
+        i = np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row, np.arange(n + kept)])
+        j = np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col, np.arange(n + kept)])
+        self._pattern = pattern_of(
+            sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
         )
-        self.scalars = 3 * n + len(self._kept_rows)
-        self._order_anew(np.empty((0, 2), dtype=np.int64), self._places(self._rest), quick=False)
+        self._sizes = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
+        self._signs = np.concatenate([np.ones(n), -np.ones(kept)])
+        self.scalars = 3 * n + kept
+        self._order_anew(self._pattern, self._positions(self._rest), quick=False)
         self._free = self.factor, self.assembly
 
     def couple(self, pairs: IntArray, positions: FloatArray) -> None:
@@ -79,10 +86,10 @@ class NewtonSystem:
         if len(pairs) == 0:
             self.factor, self.assembly = self._free  # ordered with more care
             return
-        points = np.concatenate([self._places(self._rest), self._places(positions)], axis=1)
-        self._order_anew(pairs, points, quick=True)
+        points = np.concatenate([self._positions(self._rest), self._positions(positions)], axis=1)
+        self._order_anew(with_pairs(self._pattern, pairs), points, quick=True)
 
-    def _places(self, positions: FloatArray) -> FloatArray:
+    def _positions(self, positions: FloatArray) -> FloatArray:
         """Where the variables are: nodes, and the multipliers amid the nodes of their rows."""
         if len(self._kept_rows) == 0:
             return positions
@@ -90,45 +97,74 @@ class NewtonSystem:
         sums = np.add.reduceat(positions[rows.nodes], rows.ptr[:-1])[self._kept_rows]
         return np.concatenate([positions, sums / rows.sizes[self._kept_rows, None]])
 
-    def _order_anew(self, further: IntArray, points: FloatArray, *, quick: bool) -> None:
-        n, kept = len(self._rest), len(self._kept_rows)
-        everyone = np.arange(n + kept)
-        i = np.concatenate([self._pattern[0], further[:, 0], everyone])
-        j = np.concatenate([self._pattern[1], further[:, 1], everyone])
-        graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
-        variables = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
-        signs = np.concatenate([np.ones(n), -np.ones(kept)])
-        self.factor = SparseCholesky(graph, points, variables, signs, quick=quick)
-        self.assembly = self._locate()
-
-    def _locate(self) -> Assembly:
-        """Where everything goes in the panel of the present factor."""
-        rows, n, places, rank = self._rows, len(self._rest), self.factor.places, self.factor.rank
-        slot_a, slot_b, slots, k = self._slot_a, self._slot_b, self._slots, self._bending
-        swap = rank[rows.nodes[slot_a]] > rank[rows.nodes[slot_b]]
-        first, second = np.where(swap, slot_b, slot_a), np.where(swap, slot_a, slot_b)
-        node, multiplier = rows.nodes[slots], self._owner[slots]
-        node_first = rank[node] < rank[multiplier]
-        place, stride = places(np.where(node_first, node, multiplier), np.where(node_first, multiplier, node))
-        links = np.zeros((len(rows.nodes), 2), dtype=np.int64)
-        links[slots] = _columns(place, np.where(node_first, stride, 1))
-        kept_place = np.zeros(len(rows), dtype=np.int64)
-        multipliers = self._number[self._kept_rows]
-        kept_place[self._kept_rows] = places(multipliers, multipliers)[0]
-        upper = rank[k.row] <= rank[k.col]
-        bend_first, bend_second = k.row[upper].astype(np.int64), k.col[upper].astype(np.int64)
-        begin = rows.ptr[self._row_of]
-        return Assembly(
-            pair_ptr=self._pair_ptr,
-            pairs=_columns(first - begin, second - begin, *places(rows.nodes[first], rows.nodes[second])),
-            stiffness=self._stiffness,
-            weight=rows.weight,
-            kept=_columns(np.where(self._number >= 0, 2 * n + self._number, -1), kept_place),
-            links=links,
-            nodes=_columns(*places(np.arange(n), np.arange(n))),
-            bends=_columns(*places(bend_first, bend_second)),
-            bend_value=k.data[upper].astype(np.float64),
+    def _order_anew(self, pattern: Pattern, points: FloatArray, *, quick: bool) -> None:
+        self.factor = SparseCholesky(pattern, points, self._sizes, self._signs, quick=quick)
+        rows, places, n = self._rows, self.factor.places, len(self._rest)
+        pairs: IntArray = _place_pairs(places, rows.nodes, rows.ptr, self._row_of, self._slot_a, self._slot_b)
+        kept, links = _place_kept(places, rows.nodes, self._slots, self._owner, self._number, n)
+        bends, bend_value = _place_bends(places, *self._bending)
+        self.assembly = Assembly(
+            self._pair_ptr, pairs, self._stiffness, rows.weight, kept, links, _place_nodes(places, n), bends, bend_value
         )
+
+
+@inlined
+def _place_of(p: Places, i: int, j: int) -> int:
+    """Where the block of two variables of the cloth starts, whichever is eliminated first."""
+    return find_block(p, i, j) if p.rank[i] <= p.rank[j] else find_block(p, j, i)
+
+
+@kernel
+def _place_pairs(
+    p: Places, nodes: IntArray, ptr: IntArray, row_of: IntArray, slot_a: IntArray, slot_b: IntArray
+) -> IntArray:
+    """`Assembly.pairs`."""
+    out = np.empty((len(row_of), 4), dtype=np.int64)
+    for q in range(len(row_of)):
+        first, second = slot_a[q], slot_b[q]
+        if p.rank[nodes[first]] > p.rank[nodes[second]]:
+            first, second = second, first
+        out[q, 0], out[q, 1] = first - ptr[row_of[q]], second - ptr[row_of[q]]
+        out[q, 2], out[q, 3] = find_block(p, nodes[first], nodes[second]), p.stride[nodes[first]]
+    return out
+
+
+@kernel
+def _place_kept(
+    p: Places, nodes: IntArray, slots: IntArray, owner: IntArray, number: IntArray, n: int
+) -> tuple[IntArray, IntArray]:
+    """`Assembly.kept` and `Assembly.links`; number (r,) of the multipliers among the variables, or -1."""
+    kept, links = np.zeros((len(number), 2), dtype=np.int64), np.zeros((len(nodes), 2), dtype=np.int64)
+    for k in range(len(number)):
+        kept[k, 0] = -1
+        if number[k] >= 0:
+            kept[k, 0], kept[k, 1] = 2 * n + number[k], find_block(p, number[k], number[k])
+    for q in slots:
+        links[q, 0] = _place_of(p, nodes[q], owner[q])
+        links[q, 1] = p.stride[nodes[q]] if p.rank[nodes[q]] < p.rank[owner[q]] else 1
+    return kept, links
+
+
+@kernel
+def _place_nodes(p: Places, n: int) -> IntArray:
+    """`Assembly.nodes`."""
+    out = np.empty((n, 2), dtype=np.int64)
+    for i in range(n):
+        out[i, 0], out[i, 1] = find_block(p, i, i), p.stride[i]
+    return out
+
+
+@kernel
+def _place_bends(p: Places, row: IntArray, col: IntArray, data: FloatArray) -> tuple[IntArray, FloatArray]:
+    """`Assembly.bends` and `Assembly.bend_value`, of the entries of K above the diagonal of the factor."""
+    bends, value = np.empty((len(row), 2), dtype=np.int64), np.empty(len(row))
+    count = 0
+    for q in range(len(row)):
+        if p.rank[row[q]] <= p.rank[col[q]]:
+            bends[count, 0], bends[count, 1] = find_block(p, row[q], col[q]), p.stride[row[q]]
+            value[count] = data[q]
+            count += 1
+    return bends[:count].copy(), value[:count].copy()
 
 
 def _columns(*arrays: np.ndarray) -> np.ndarray:
