@@ -30,11 +30,11 @@ from isocloth.simulation.report import Report
 from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
 from isocloth.simulation.surroundings import Encounter, Surroundings
+from isocloth.simulation.touching import pressing
 from isocloth.solver import SOLVERS, Solver, make_solver
 from isocloth.solver.contact_methods import check_contact, make_contact_solver
-from isocloth.solver.contact_newton import ContactNewton, Touch, empty_law
+from isocloth.solver.contact_newton import ContactNewton, empty_law
 from isocloth.solver.contact_qp import ContactQP
-from isocloth.solver.coulomb import OPEN, Law
 from isocloth.solver.newton import Newton
 from isocloth.solver.outcome import Outcome, worst_of
 from isocloth.trajectory import Trajectory
@@ -613,9 +613,7 @@ class Simulation:
             law = empty_law(len(contacts.key))
         elif not outcome.converged:
             positions = encounter.stop_short(positions)
-        pressing = law.status != OPEN
-        touched = np.zeros(len(positions), dtype=bool)
-        touched[contacts.nodes[pressing][contacts.weights[pressing] != 0.0]] = True
+        touched, touch = pressing(contacts, law, len(positions))
         velocities = (positions - base) / h
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
         if lost:
@@ -629,7 +627,7 @@ class Simulation:
             multipliers=outcome.multipliers,
             held=self._held,
             touching=touched,
-            touch=Touch(contacts.key[pressing], Law(*[a[pressing] for a in law])),
+            touch=touch,
             coupled=solver.coupled,
             coupled_at=solver.coupled_at,
             pinched=slid_out(self._grippers, state.pinched, positions, poses),

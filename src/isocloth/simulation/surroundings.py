@@ -24,7 +24,7 @@ from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
 from isocloth.simulation.gripper import Gripper
 from isocloth.simulation.jaws import Jaws
-from isocloth.simulation.touching import middles, of_pairs, of_points
+from isocloth.simulation.touching import forces_on_bodies, middles, of_pairs, of_points
 from isocloth.solver.contact_newton import pairs_of
 from isocloth.solver.coulomb import ContactSet
 from isocloth.typing import BoolArray, FloatArray, IntArray
@@ -100,9 +100,9 @@ class Surroundings:
 
     def record(self, c: ContactSet, force: FloatArray, grippers: Sequence[Gripper] = ()) -> None:
         """Tell the obstacles, and the grippers after them, with what force the cloth acts on them."""
-        pressing = -c.weights.sum(axis=1)[:, None] * force
-        for k, body in enumerate((*self.obstacles, *grippers)):
-            body._record(pressing[c.body == k + 1].sum(axis=0))
+        bodies = (*self.obstacles, *grippers)
+        for body, pressed in zip(bodies, forces_on_bodies(c, force, len(bodies))[1:], strict=True):
+            body._record(pressed)
 
     def record_nothing(self) -> None:
         """Tell the obstacles that the cloth does not touch them."""

@@ -1,4 +1,4 @@
-"""What the detection finds, as contacts of the solver."""
+"""What the detection finds, as contacts of the solver; and what is left of these at the end of a step."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.contact import Contacts
-from isocloth.solver.coulomb import ContactSet
+from isocloth.solver.contact_newton import Touch
+from isocloth.solver.coulomb import OPEN, ContactSet, Law
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
@@ -102,4 +103,37 @@ def of_points(
         out.gap[new], out.key[new] = gap[p] - kept_off, key + p
         out.friction[new], out.body[new] = friction, body
         new += 1
+    return out
+
+
+@kernel
+def pressing(c: ContactSet, law: Law, nodes: int) -> tuple[BoolArray, Touch]:
+    """Which of the nodes (n,) are in contact, and the contacts that are not open."""
+    touched = np.zeros(nodes, dtype=np.bool_)
+    chosen = np.empty(len(c.gap), dtype=np.int64)
+    count = 0
+    for k in range(len(c.gap)):
+        if law.status[k] != OPEN:
+            chosen[count] = k
+            count += 1
+            for q in range(4):
+                if c.weights[k, q] != 0.0:
+                    touched[c.nodes[k, q]] = True
+    of = chosen[:count]
+    kept = Law(
+        law.force[of], law.threshold[of], law.status[of], law.anchor[of], law.stiffness[of], law.scale[of],
+        law.trial[of],
+    )  # fmt: skip
+    return touched, Touch(c.key[of], kept)
+
+
+@kernel
+def forces_on_bodies(c: ContactSet, force: FloatArray, bodies: int) -> FloatArray:
+    """With what force (bodies + 1, 3), N, the cloth acts on each body; the first row is the cloth itself, and zero."""
+    out = np.zeros((bodies + 1, 3))
+    for k in range(len(c.gap)):
+        if c.body[k] > 0:
+            share = c.weights[k, 0] + c.weights[k, 1] + c.weights[k, 2] + c.weights[k, 3]
+            for d in range(3):
+                out[c.body[k], d] -= share * force[k, d]
     return out

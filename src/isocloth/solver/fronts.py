@@ -48,6 +48,19 @@ class Fronts(NamedTuple):
     work: FloatArray  # one front's right-hand side
 
 
+class Storage:
+    """Memory for the numbers of one factor after the other: touching fresh memory costs as much as filling it."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, FloatArray] = {}
+
+    def room(self, name: str, size: int) -> FloatArray:
+        """So many numbers, of no meaning."""
+        if len(self._arrays.get(name, ())) < size:
+            self._arrays[name] = np.zeros(size if name not in self._arrays else size + size // 4)
+        return self._arrays[name][:size]
+
+
 class SparseCholesky:
     """Factor of a matrix whose pattern, variable by variable, is `graph`.
 
@@ -58,6 +71,7 @@ class SparseCholesky:
         signs: (n,) +1 or -1 per variable; all + (positive definite) if None.
         leaf: scalars below which a part is not cut any further.
         quick: whether the order may be a little worse, and found a hundred times faster.
+        storage: memory of a factor that is not needed any more; None takes its own.
     """
 
     def __init__(
@@ -69,6 +83,7 @@ class SparseCholesky:
         *,
         leaf: int = 24,
         quick: bool = False,
+        storage: Storage | None = None,
     ) -> None:
         pattern = graph if isinstance(graph, Pattern) else pattern_of(sp.csr_matrix(graph))
         n = len(pattern.indptr) - 1
@@ -81,7 +96,7 @@ class SparseCholesky:
             group_ptr = _offsets(np.array([len(g) for g in tree.groups], dtype=np.int64))
         front_ptr, front = fill(*pattern, order, group_ptr, parent)
         sign = np.repeat(np.ones(n) if signs is None else signs, sizes)
-        f, column = _store(group_ptr, parent, front_ptr, front, sizes, sign)
+        f, column = _store(group_ptr, parent, front_ptr, front, sizes, sign, Storage() if storage is None else storage)
         self.fronts = f
         self.places: Places = tabulate(order, group_ptr, front_ptr, front, column, f.panel_ptr, f.stride)
 
@@ -121,8 +136,9 @@ def rehearse() -> None:
 
 
 def _store(
-    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray
-) -> tuple[Fronts, IntArray]:
+    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray,
+    storage: Storage,
+) -> tuple[Fronts, IntArray]:  # fmt: skip
     """Expand variables to scalars, lay out the storage and the maps from each front to its parent.
 
     Returns the first column of every variable in its front, too.
@@ -154,9 +170,9 @@ def _store(
         run_ptr=run_ptr,
         runs=runs,
         # the last tile may read, though not write, a little beyond
-        panel=np.zeros(int(panel_sizes.sum()) + 2 * COLUMNS),
-        schur=np.zeros(schur_total + 2 * COLUMNS),
-        divided=np.zeros(int(panel_sizes.max()) + 2 * COLUMNS),
+        panel=storage.room("panel", int(panel_sizes.sum()) + 2 * COLUMNS),
+        schur=storage.room("schur", schur_total + 2 * COLUMNS),
+        divided=storage.room("divided", int(panel_sizes.max()) + 2 * COLUMNS),
         work=np.zeros(int(m.max())),
     )
     return fronts, column

@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from isocloth.compiled import inlined, kernel
 from isocloth.problem import Problem
-from isocloth.solver.fronts import Fronts, SparseCholesky
+from isocloth.solver.fronts import Fronts, SparseCholesky, Storage
 from isocloth.solver.pattern import Pattern, pattern_of, with_pairs
 from isocloth.solver.places import Places, find_block
 from isocloth.terms.rows import RowArrays, Rows
@@ -78,6 +78,7 @@ class NewtonSystem:
         self._sizes = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
         self._signs = np.concatenate([np.ones(n), -np.ones(kept)])
         self.scalars = 3 * n + kept
+        self._storage = Storage()
         self._order_anew(self._pattern, self._positions(self._rest), quick=False)
         self._free = self.factor, self.assembly
 
@@ -98,7 +99,9 @@ class NewtonSystem:
         return np.concatenate([positions, sums / rows.sizes[self._kept_rows, None]])
 
     def _order_anew(self, pattern: Pattern, points: FloatArray, *, quick: bool) -> None:
-        self.factor = SparseCholesky(pattern, points, self._sizes, self._signs, quick=quick)
+        # the careful one is kept, beside which the others come and go
+        storage = self._storage if quick else None
+        self.factor = SparseCholesky(pattern, points, self._sizes, self._signs, quick=quick, storage=storage)
         rows, places, n = self._rows, self.factor.places, len(self._rest)
         pairs: IntArray = _place_pairs(places, rows.nodes, rows.ptr, self._row_of, self._slot_a, self._slot_b)
         kept, links = _place_kept(places, rows.nodes, self._slots, self._owner, self._number, n)
