@@ -32,14 +32,20 @@ ABOVE, STOPPED = 0.1, 4.3  # m, of the lower edge over the table at the start; s
 
 
 def hung(
-    cloth: Fabric, motion: str, duration: float, size: tuple[float, float], shape: tuple[int, int],
-    markers: tuple[int, int], amplitude: float = 0.075,
-) -> Recording:  # fmt: skip
-    """A recording of a hanging sheet that is shaken (amplitude in m, 0.6 Hz) or twisted (30 degrees, 0.6 Hz)."""
+    cloth: Fabric, motion: str, size: tuple[float, float], shape: tuple[int, int], amplitude: float = 0.075,
+    rough: float = 0.0,
+) -> Simulation:  # fmt: skip
+    """A hanging sheet that is shaken (amplitude in m, 0.6 Hz) or twisted (30 degrees, 0.6 Hz).
+
+    rough: m, by which its nodes are out of the plane at the start, at random.
+    """
     flat = meshes.rectangle(*size, shape)
     sheet = hanging(flat)
     held = upper_corners(sheet)
     start = sheet.vertices[held]
+    out = np.zeros_like(sheet.vertices)
+    out[:, 1] = rough * np.random.default_rng(3).standard_normal(len(out))
+    out[held] = 0.0
     middle = start.mean(axis=0)
 
     def path(t: float) -> FloatArray:
@@ -50,9 +56,20 @@ def hung(
         turn = np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]])
         return (start - middle) @ turn.T + middle
 
-    sim = Simulation(sheet, cloth, rest=flat)
+    sim = Simulation(sheet.with_vertices(sheet.vertices + out), cloth, rest=flat)
     sim.grasp(held, path)
-    return _seen(sim, duration, markers, 1)
+    return sim
+
+
+def determined(
+    cloth: Fabric, motion: str, duration: float, size: tuple[float, float], shape: tuple[int, int], amplitude: float
+) -> float:
+    """How far apart the same sheet ends up if its start is out by a micrometre: mean over nodes and time, m.
+
+    No parameter can be learnt from a motion more exactly than the motion follows from it.
+    """
+    one, other = (hung(cloth, motion, size, shape, amplitude, rough).run(duration) for rough in (0.0, 1e-6))
+    return float(np.linalg.norm(one.positions - other.positions, axis=2).mean())
 
 
 def table(mu: float) -> Box:
@@ -91,11 +108,15 @@ def _seen(sim: Simulation, duration: float, markers: tuple[int, int], seed: int)
     return seen.with_(fabric=Fabric(density=sim.fabric.density), metadata={})
 
 
-def _tell(result: Result, name: str, found: Calibration, truth: dict[str, float], limit: float) -> None:
+def _tell(result: Result, name: str, found: Calibration, truth: dict[str, float], limit: float | None) -> None:
     for parameter, true in truth.items():
         value = found.values[parameter]
         result.info(f"{name}: {parameter}, true {true:g}", value, ".4g")
-        result.below(f"{name}: {parameter}, off by, %", 100 * abs(value / true - 1.0), limit, ".2f")
+        off = 100 * abs(value / true - 1.0)
+        if limit is None:
+            result.info(f"{name}: {parameter}, off by, %", off, ".2f")
+        else:
+            result.below(f"{name}: {parameter}, off by, %", off, limit, ".2f")
     fit = found.fits[0]
     result.info(f"{name}: mean error of the test window, mm", 1e3 * fit.row()["mean"], ".2f")
     rival = min(e.within(*fit.test).mean for e in fit.baselines.values())
@@ -117,9 +138,13 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         name = f"{motion}, rho {rho:g}"
         say(name)
         cloth = Fabric(density=rho, gravity_density=delta, damping=alpha)
-        recording = hung(cloth, motion, duration, size, made, markers, 0.05 if quick else 0.075)
+        amplitude = 0.05 if quick else 0.075
+        recording = _seen(hung(cloth, motion, size, made, amplitude), duration, markers, 1)
         found = calibrate(recording, ("gravity_density", "damping"), workers=workers, search=search)
-        _tell(result, name, found, {"gravity_density": delta, "damping": alpha}, limit)
+        apart = determined(cloth, motion, duration, size, made, amplitude)
+        result.info(f"{name}: apart if the start is out by 1 um, mm", 1e3 * apart, ".3f")
+        # where a micrometre decides more than the noise hides, the recording does not hold the parameters so exactly
+        _tell(result, name, found, {"gravity_density": delta, "damping": alpha}, limit if apart < NOISE else None)
         if out is not None:
             found.report(out / f"identifiability-{motion}-{rho:g}.html", title=name)
     for mu in FRICTIONS[:1] if quick else FRICTIONS:
