@@ -432,6 +432,11 @@ def test_the_commands(tmp_path: Path, monkeypatch, capsys) -> None:
     assert "12 on the cloth" in capsys.readouterr().out
     assert main(["calibrate", "sheet.npz", "-p", "damping=low", *common]) == 2
     assert "name=low:high" in capsys.readouterr().err
+    assert (
+        main(["calibrate", "sheet.npz", "-p", "damping=0.3:0.6", *fit, *common, "--apart", "0.29", "-o", "near"]) == 0
+    )
+    far, near = (json.loads(Path(f, "calibration.json").read_text())["loss_m"] for f in ("out", "near"))
+    assert abs(near - far) > 1e-5  # another path of the corners, another error
     assert main(["calibrate", "sheet.npz", "-p", "damping=0.3:0.6", *fit, *common, "--apart", "0.5"]) == 2
     assert "up to 0.297, the length of the cloth" in capsys.readouterr().err
     assert main(["calibrate", "none.csv"]) == 2

@@ -39,6 +39,14 @@ def test_quads_and_a_grid(cloud, tmp_path):
     assert ic.Mesh.load(out).element == "quad"
 
 
+def test_a_ring_taken_as_a_sheet_is_closed_and_says_so(cloud, tmp_path, capsys):
+    out = tmp_path / "mesh.obj"
+    assert main(["reconstruct", str(cloud), "-o", str(out), "--edge", "0.2", "--sheet"]) == 0
+    assert ic.Mesh.load(out).euler_characteristic == 1
+    told = capsys.readouterr()
+    assert "closed because this is one sheet" in told.err
+
+
 def test_errors_are_short(tmp_path, capsys):
     assert main(["reconstruct", str(tmp_path / "none.ply")]) == 2
     assert "does not exist" in capsys.readouterr().err

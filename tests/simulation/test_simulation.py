@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isocloth as ic
+from isocloth.simulation.diagnosis import diagnose
 
 SHEET = ic.meshes.rectangle(0.3, 0.4, shape=(5, 6))
 VARIANTS = {
@@ -268,6 +269,16 @@ def test_positions_that_are_no_image_of_the_rest_shape_are_reported():
     sim = ic.Simulation(SHEET)
     sim.positions = np.zeros((30, 3))
     assert "no isometric image" in sim.step().problem
+
+
+def test_a_cloth_that_nobody_holds_and_that_is_only_sheared_is_said_to_be_sheared():
+    sim = ic.Simulation(SHEET)
+    sheared = SHEET.vertices.copy()
+    sheared[:, 0] += 0.15 * sheared[:, 1]
+    told = diagnose(sim.problem, sheared, np.zeros(len(sheared), dtype=bool), 0.15)
+    assert "sheared by up to 8.6 degrees" in told
+    stretched = diagnose(sim.problem, 1.1 * SHEET.vertices, np.zeros(len(sheared), dtype=bool), 0.2)
+    assert "off by up to 10.5 %" in stretched
 
 
 def test_a_soft_membrane_may_stretch():

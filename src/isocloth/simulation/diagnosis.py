@@ -23,13 +23,14 @@ def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: fl
     lengths = rows.enforced & (rows.rest > 0.5)  # E, G and edges are 1 at rest, F is 0
     strain = values[lengths] / 2
     worst = float(np.abs(strain).max(initial=0.0))
+    angle = np.degrees(np.abs(values[rows.enforced & ~lengths]).max(initial=0.0))
     if not held.any():
+        off = f"sheared by up to {angle:.1f} degrees" if worst < INFEASIBLE / 2 else f"off by up to {100 * worst:.1f} %"
         return (
-            f"lengths are off by up to {100 * worst:.1f} %: the positions are no isometric image of the rest shape; "
+            f"lengths or angles are {off}: the positions are no isometric image of the rest shape; "
             "check what was assigned to them, or `rest`"
         )
     if worst < INFEASIBLE / 2:
-        angle = np.degrees(np.abs(values[rows.enforced & ~lengths]).max(initial=0.0))
         return (
             f"the cloth is sheared by up to {angle:.1f} degrees, which the held nodes ask for; give the fabric a shear "
             "stiffness, or check the paths of the grasps and grippers"

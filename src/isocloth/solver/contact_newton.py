@@ -63,7 +63,6 @@ ROOM = 1.5
 #: sticks near its limit must be met closely, or it creeps, but in an impact the last digits would cost too much
 ENOUGH = ((3, 1e-3), (5, 1e-2))
 
-
 #: the same of a cloth that slides, if what its slip does not forgive is below `NewtonOptions.friction`
 MOVING = 1e-2
 
