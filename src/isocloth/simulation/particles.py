@@ -22,7 +22,7 @@ from isocloth.models import Nonconforming
 from isocloth.simulation.state import State
 from isocloth.simulation.surroundings import Encounter
 from isocloth.solver.coulomb import ContactSet
-from isocloth.solver.impulses import Impulses, Impulsive
+from isocloth.solver.impulses import AIM, Impulses, Impulsive
 from isocloth.solver.outcome import Outcome
 from isocloth.solver.push_out import push_out
 from isocloth.terms.mass import lumped_areas
@@ -157,7 +157,7 @@ class Particles:
             pressing = [total + o.force for total, o in zip(pressing, around.obstacles, strict=True)]
             nodes = np.union1d(nodes, c.nodes[pushing][c.weights[pushing] != 0.0])
             contacts = int(pushing.sum())
-            found = self.impulses.restore(found, h, target)
+            found = self.impulses.restore(found, h, target, AIM)
             left = to_nodes @ found.positions - y
             gap = float((c.gap + np.einsum("ck,ckd,cd->c", c.weights, left[c.nodes], c.normal)).min())
         for obstacle, force_on_it in zip(around.obstacles, pressing, strict=True):
