@@ -95,7 +95,7 @@ def test_a_grasp_follows_its_path_and_can_be_released():
 def test_the_smallest_displacement_of_particles_moves_nodes_by_just_what_is_asked():
     sim = ic.Simulation(MESH, model="nonconforming")
     wanted = np.random.default_rng(0).normal(size=(MESH.n_vertices, 3))
-    lifted = sim._particles.lift(wanted)
+    lifted = sim._particles.contact.lift(wanted)
     np.testing.assert_allclose(sim.solver.midpoints.to_nodes @ lifted, wanted, atol=1e-12)
 
 
@@ -152,8 +152,6 @@ def test_what_the_model_cannot_do_is_refused():
     quads = ic.meshes.rectangle(0.3, 0.3, (4, 4))
     with pytest.raises(ic.MeshError, match="needs triangles"):
         ic.Simulation(quads, model="nonconforming")
-    with pytest.raises(ValueError, match="no self-collision"):
-        ic.Simulation(MESH, model="nonconforming", self_collision=True)
     with pytest.raises(ValueError, match="solved by its own impulses"):
         ic.Simulation(MESH, model="nonconforming", solver="newton")
     with pytest.raises(ValueError, match="contact of its own"):

@@ -110,7 +110,7 @@ class Simulation:
             raise ValueError(f"integrator {integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
         chosen = as_model(model)
         if isinstance(chosen, Nonconforming):
-            _refuse_with_impulses(solver, solver_options, self_collision, contact)
+            _refuse_with_impulses(solver, solver_options, contact)
         elif solver is None:
             solver = "newton" if len(obstacles) or self_collision else chosen.solver
         if solver is not None and solver not in SOLVERS:
@@ -524,7 +524,7 @@ class Simulation:
                 push = self._push(start, timestep)
                 outcome, after = self._particles.advance(state, self._held, start, timestep, encounter, push)
             if outcome.converged or depth == DEEPEST_SUBSTEP:
-                self._state = after if outcome.converged else self._particles.stay(state, after)
+                self._state = after if outcome.converged else self._particles.keep(state, after, outcome, encounter)
                 parts.append(outcome)
                 return outcome.iterations
             spent = self._advance(timestep / 2, depth + 1, parts, before)
@@ -749,15 +749,13 @@ def _rest_mesh(mesh: Mesh, rest: Mesh | ArrayLike | None) -> Mesh:
     return rest
 
 
-def _refuse_with_impulses(solver: str | None, options: Any, self_collision: bool, contact: str) -> None:
+def _refuse_with_impulses(solver: str | None, options: Any, contact: str) -> None:
     """Raise if something is asked for that the nonconforming model cannot do."""
     if solver is not None or options is not None:
         raise ValueError(
             "the nonconforming model is solved by its own impulses: leave solver and solver_options out; "
             "ic.models.Nonconforming(tolerance=..., max_solves=...) says how far"
         )
-    if self_collision:
-        raise ValueError("the nonconforming model knows obstacles, but no self-collision; use another model for layers")
     if contact != "coulomb":
         raise ValueError(f"contact = {contact!r}: the nonconforming model has a contact of its own; leave it out")
 
