@@ -156,10 +156,6 @@ def test_what_the_model_cannot_do_is_refused():
         ic.Simulation(MESH, model="nonconforming", solver="newton")
     with pytest.raises(ValueError, match="contact of its own"):
         ic.Simulation(MESH, model="nonconforming", contact="lagged")
-    with pytest.raises(ValueError, match="knows no grippers"):
-        ic.Simulation(MESH, model="nonconforming").pinch(
-            [0, 0, 0], [0.1, 0.1, 0.1], normal=[0, 0, 1], force=1, friction=1
-        )
     with pytest.raises(ic.FabricError, match="tolerance = 0 m: expected a finite number, positive"):
         ic.models.Nonconforming(tolerance=0)
 

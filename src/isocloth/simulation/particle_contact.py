@@ -71,50 +71,54 @@ class ParticleContact:
         return np.asarray(lifted + (self._node_mass @ change - mass @ lifted) / mass.sum())
 
     def resolve(
-        self, found: Impulsive, encounter: Encounter, held: BoolArray, target: FloatArray, h: float
+        self, found: Impulsive, encounter: Encounter, held: BoolArray, pinned: BoolArray, goal: FloatArray, h: float
     ) -> tuple[Impulsive, Touched]:
-        """Push out what touches and restore the distances, in turns; target (k, 3) m, of the held nodes."""
+        """Push out what touches and restore the distances, in turns.
+
+        goal: (n, 3) m, where nodes go that are held, exactly, and those that are pinned, in some directions at least;
+        contact moves none of these.
+        """
         around = encounter.around
         pressing = [np.zeros(3) for _ in around.obstacles]
         touch = NOTHING_TOUCHED
         for turn in range(MOST_TURNS):
             if not found.error <= self._impulses.tolerance:
                 break
-            y = self._nodes(found, held, target)
+            y = self._nodes(found, held, goal)
             c = encounter.find(y)
             if turn >= TURNS and not self._too_near(c, encounter):
                 break
             moved, push = np.zeros_like(y), np.zeros((len(c.gap), 3))
             if len(c.gap):
-                push_out(c, self._node_mass, held, SWEEPS, STILL, moved, push)
+                push_out(c, self._node_mass, pinned, SWEEPS, STILL, moved, push)
             pushing = np.einsum("cd,cd->c", push, c.normal) > 0.0
             if not pushing.any():
                 touch = touch._replace(gap=min(touch.gap, float(c.gap.min(initial=np.inf))))
                 break
-            change, force = self._stopped(found, c, y, encounter.before, pushing, held, h)
+            change, force = self._stopped(found, c, y, encounter.before, pushing, pinned, h)
             found = found._replace(
                 positions=found.positions + self.lift(moved), velocities=found.velocities + self._impart(change)
             )
             around.record(c, force)
             pressing = [total + o.force for total, o in zip(pressing, around.obstacles, strict=True)]
-            found = self._impulses.restore(found, h, target, AIM)
-            left = self._nodes(found, held, target) - y
+            found = self._impulses.restore(found, h, goal[self._impulses.held], AIM)
+            left = self._nodes(found, held, goal) - y
             touch = Touched(
                 np.union1d(touch.nodes, c.nodes[pushing][c.weights[pushing] != 0.0]), int(pushing.sum()),
                 float((c.gap + np.einsum("ck,ckd,cd->c", c.weights, left[c.nodes], c.normal)).min()),
-                unmet(c, self._node_mass, held, left, push), False,
+                unmet(c, self._node_mass, pinned, left, push), False,
             )  # fmt: skip
         for obstacle, force_on_it in zip(around.obstacles, pressing, strict=True):
             obstacle._record(force_on_it)
         if around.has_pairs and np.isfinite(found.error):
-            y = self._nodes(found, held, target)
+            y = self._nodes(found, held, goal)
             touch = touch._replace(gap=min(touch.gap, encounter.smallest_gap(y)), crossed=encounter.crossings(y) > 0)
         return found, touch
 
-    def _nodes(self, found: Impulsive, held: BoolArray, target: FloatArray) -> FloatArray:
+    def _nodes(self, found: Impulsive, held: BoolArray, goal: FloatArray) -> FloatArray:
         """Where the nodes are, the held ones exactly."""
         y = np.asarray(self._to_nodes @ found.positions)
-        y[held] = target
+        y[held] = goal[held]
         return y
 
     @staticmethod
@@ -123,7 +127,7 @@ class ParticleContact:
         return around.has_pairs and bool((c.gap < -(1.0 - ENOUGH) * around.fabric.thickness).any())
 
     def _stopped(
-        self, found: Impulsive, c: ContactSet, y: FloatArray, before: FloatArray, pushing: BoolArray, held: BoolArray,
+        self, found: Impulsive, c: ContactSet, y: FloatArray, before: FloatArray, pushing: BoolArray, pinned: BoolArray,
         h: float,
     ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Change of the nodes' velocities (n, 3) by the contacts that push, and the forces of these (c, 3), N."""
@@ -135,7 +139,7 @@ class ParticleContact:
         speed = np.einsum("ck,ckd->cd", chosen.weights, nodal[chosen.nodes]) - (moved - chosen.slip) / h
         chosen = chosen._replace(gap=np.einsum("cd,cd->c", speed, chosen.normal), slip=speed)
         change, push = np.zeros_like(y), np.zeros_like(speed)
-        push_out(chosen, self._node_mass, held, SWEEPS, STILL / h, change, push)
+        push_out(chosen, self._node_mass, pinned, SWEEPS, STILL / h, change, push)
         force = np.zeros((len(c.gap), 3))
         force[pushing] = push / h
         return change, force

@@ -5,7 +5,7 @@ The particles belong to the state. Nodes are x_c = B x.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -14,10 +14,12 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Nonconforming
 from isocloth.simulation.diagnosis import INFEASIBLE
-from isocloth.simulation.particle_contact import NOTHING_TOUCHED, ParticleContact
+from isocloth.simulation.jaws import Jaws
+from isocloth.simulation.particle_contact import NOTHING_TOUCHED, ParticleContact, Touched
+from isocloth.simulation.particle_grip import TRIES, Grips
 from isocloth.simulation.state import State
 from isocloth.simulation.surroundings import Encounter
-from isocloth.solver.impulses import Impulses
+from isocloth.solver.impulses import Impulses, Impulsive
 from isocloth.solver.outcome import Outcome
 from isocloth.terms.mass import lumped_areas
 from isocloth.terms.midpoints import midpoints
@@ -49,38 +51,57 @@ class Particles:
 
     def advance(
         self, state: State, held: BoolArray, start: FloatArray, timestep: float, encounter: Encounter | None,
-        push: FloatArray | None = None,
-    ) -> tuple[Outcome, State]:  # fmt: skip
-        """One step; `start` (n, 3) has the held nodes where they are sent, `push` (n, 3) N acts on the nodes."""
-        solver, to_nodes = self.impulses, self.midpoints.to_nodes
-        nodes = np.flatnonzero(held)
-        if not np.array_equal(nodes, solver.held):
-            solver.hold(nodes)
-        # by virtual work: x_c = B x moves the nodes, so B^T f acts on the particles
-        pushed = None if push is None else to_nodes.T @ push
-        found = solver.begin(state.particles, state.particle_velocities, timestep, start[nodes], pushed)
-        touch = NOTHING_TOUCHED
-        if encounter is not None:
-            found, touch = self.contact.resolve(found, encounter, held, start[nodes], timestep)
-        converged = bool(found.error <= solver.tolerance) and not touch.crossed
-        velocities, force = solver.finish(found, timestep, (start[nodes] - state.positions[nodes]) / timestep)
-        positions = to_nodes @ found.positions
-        positions[nodes] = start[nodes]  # within the tolerance
+        push: FloatArray | None = None, jaws: Sequence[Jaws] = (),
+    ) -> tuple[Outcome, State, list[FloatArray]]:  # fmt: skip
+        """One step, and the forces (3,) N of the cloth on jaws.
+
+        `start` (n, 3) has the held nodes where they are sent, `push` (n, 3) N acts on the nodes.
+        """
+        grips = Grips(jaws, held, start, self.impulses.tolerance)
+        pushed = np.zeros_like(start) if push is None else push
+        solves = 0
+        for _ in range(TRIES if jaws else 1):
+            found, touch, velocities, force = self._attempt(state, held, grips, timestep, encounter, pushed)
+            solves += found.solves
+            positions = self.midpoints.to_nodes @ found.positions
+            if not found.error <= self.impulses.tolerance or grips.judge(force, positions):
+                break
+        positions[held] = start[held]  # within the tolerance
+        converged = bool(found.error <= self.impulses.tolerance) and not touch.crossed
         reactions = np.zeros_like(positions)
-        reactions[nodes] = force
+        reactions[grips.pinned] = force
         outcome = Outcome(
-            positions, state.multipliers, reactions, found.solves, converged, self._stretch(found.positions),
+            positions, state.multipliers, reactions, solves, converged, self._stretch(found.positions),
             found.error / float(self.midpoints.lengths.min()), 0.0, touch.contacts, touch.gap,
-            touch.unmet,
+            max(touch.unmet, grips.residual),
         )  # fmt: skip
         touching = np.zeros(len(held), dtype=bool)
         touching[touch.nodes] = True
-        return outcome, replace(
-            state, positions=positions, velocities=to_nodes @ velocities, previous_positions=state.positions,
-            previous_velocities=state.velocities, held=held, touching=touching, previous_timestep=timestep,
-            time=state.time + timestep, steps=state.steps + 1, particles=found.positions,
+        after = replace(
+            state, positions=positions, velocities=self.midpoints.to_nodes @ velocities,
+            previous_positions=state.positions, previous_velocities=state.velocities, held=held, touching=touching,
+            previous_timestep=timestep, time=state.time + timestep, steps=state.steps + 1, particles=found.positions,
             particle_velocities=velocities,
         )  # fmt: skip
+        return outcome, after, grips.forces(force)
+
+    def _attempt(
+        self, state: State, held: BoolArray, grips: Grips, h: float, encounter: Encounter | None, push: FloatArray
+    ) -> tuple[Impulsive, Touched, FloatArray, FloatArray]:
+        """A step in which the nodes slip that slip now; also its velocities and the forces that hold pinned nodes."""
+        solver = self.impulses
+        nodes = np.flatnonzero(grips.pinned)
+        if not np.array_equal(nodes, solver.held):
+            solver.hold(nodes)
+        solver.turn(grips.frames(), grips.loose())
+        # by virtual work: x_c = B x moves the nodes, so B^T f acts on the particles
+        pushed = np.asarray(self.midpoints.to_nodes.T @ (push + grips.friction))
+        found = solver.begin(state.particles, state.particle_velocities, h, grips.goal[nodes], pushed)
+        touch = NOTHING_TOUCHED
+        if encounter is not None:
+            found, touch = self.contact.resolve(found, encounter, held, grips.pinned, grips.goal, h)
+        velocities, force = solver.finish(found, h, (grips.goal[nodes] - state.positions[nodes]) / h)
+        return found, touch, velocities, force
 
     def keep(self, state: State, after: State, outcome: Outcome, encounter: Encounter | None) -> State:
         """In place of a step that has no solution: as much of what was found as neither tears the cloth nor lets it

@@ -10,8 +10,8 @@ A step from t to t + h, with J the gradients of all constraints and A = J M^-1 J
 3. what touches is pushed out (by the caller);
 4. velocity impulses: A p = J v' with J at the end, after which no distance changes.
 
-A node of the mesh that is held is a constraint like the others, linear in the particles: B x = target. Its impulses,
-divided by h, are the force that holds it.
+A node of the mesh that is held is a constraint like the others, linear in the particles: B x = target, along three
+directions, of which some may be let loose. Its impulses, divided by h, are the force that holds it.
 
 Where a state leaves constraints dependent, as a flat sheet does, A is singular, and near such a state A hardly resists
 some directions across the sheet: a link of length d in a sheet of slope s gives way by C/s there, but stretches by
@@ -22,6 +22,7 @@ repetitions with new gradients still converge quadratically. Those with the grad
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ from isocloth.solver.cholesky import factorise, solve
 from isocloth.solver.fronts import Fronts, SparseCholesky
 from isocloth.terms.aerodynamics import weight
 from isocloth.terms.midpoints import Midpoints
-from isocloth.typing import FloatArray, IntArray
+from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: part by which the diagonal of A is raised: for velocities, which are projected whatever A is; and for the first
 #: position impulses, whose errors are not known before
@@ -42,6 +43,8 @@ LEAST, FIRST = 1e-8, 1e-4
 #: of later position impulses it is this times their largest error, relative to the length of a link; ten times as much
 #: after impulses that made the error larger
 CAUTION = 0.3
+#: factor of the diagonal of rows that hold nothing
+LOOSE = 1e15
 #: parts of the impulses that are tried, until one halves the error: across a flat sheet a long way stretches it
 SHARES = (1.0, 0.5, 0.25)
 #: solves go on down to this part of the tolerance as long as they gain: the weakest directions keep what is left of
@@ -54,13 +57,14 @@ class Links(NamedTuple):
 
     pairs: IntArray  # (c, 2) particles at a fixed distance
     lengths: FloatArray  # (c,) m
-    ptr: IntArray  # (r + 1,) row of J -> its slice of the following: c distances, then x, y, z of every held node
+    ptr: IntArray  # (r + 1,) row of J -> its slice of the following: c distances, then three rows of every held node
     particles: IntArray
     gradient: FloatArray  # (ptr[-1], 3)
     first: IntArray  # entries of J whose product ...
     second: IntArray
     place: IntArray  # ... is added here
     diagonal: IntArray  # (r,) places of the diagonal
+    loose: BoolArray  # (r,) rows that hold nothing now
     mass: FloatArray  # (m,) kg
 
 
@@ -125,8 +129,24 @@ class Impulses:
         order = np.argsort(place, kind="stable")
         self._links = Links(
             mid.pairs, mid.lengths, ptr.astype(np.int64), members, np.concatenate(gradient), first[order],
-            second[order], place[order], self.factor.places(everyone, everyone)[0], self.mass,
+            second[order], place[order], self.factor.places(everyone, everyone)[0], np.zeros(self.rows, dtype=bool),
+            self.mass,
         )  # fmt: skip
+        self._weights = np.concatenate(
+            [np.tile(held.data[a:b], 3) for a, b in itertools.pairwise(held.indptr)] or [np.zeros(0)]
+        )
+        self.turn(np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros((len(nodes), 3), dtype=bool))
+
+    def turn(self, frames: FloatArray, loose: BoolArray) -> None:
+        """Hold the nodes along the three rows of their frames (k, 3, 3), but for those that are loose (k, 3)."""
+        self._frames, links = frames, self._links
+        first = len(links.pairs)
+        links.loose[first:] = loose.ravel()
+        along = np.repeat(frames.reshape(-1, 3), np.diff(links.ptr[first:]), axis=0)
+        links.gradient[2 * first :] = self._weights[:, None] * along
+
+    def _along_frames(self, points: FloatArray) -> FloatArray:
+        return np.einsum("kad,kd->ka", self._frames, points).ravel()
 
     def begin(
         self, x: FloatArray, v: FloatArray, h: float, target: FloatArray, push: FloatArray | None = None
@@ -151,7 +171,7 @@ class Impulses:
         `error` says how far they are off at the end, `solves` counts all repetitions. aim: part of the tolerance at
         which they end, or before if the tolerance is met and they gain little.
         """
-        goal, wanted = np.ascontiguousarray(target).ravel(), aim * self.tolerance
+        goal, wanted = self._along_frames(target), aim * self.tolerance
         best = found._replace(error=_off(self._links, goal, found.positions, self._errors))
         caution, solves = CAUTION, 0
         while best.error > wanted and solves < self.max_solves:
@@ -192,11 +212,11 @@ class Impulses:
         self._factorise(found.positions, LEAST)
         start = time.thread_time()
         after, impulses = found.velocities.copy(), found.impulses.copy()
-        _keep_still(self._links, self.factor.fronts, np.ascontiguousarray(speed).ravel(), after, impulses)
+        _keep_still(self._links, self.factor.fronts, self._along_frames(speed), after, impulses)
         self.seconds["velocities"] += time.thread_time() - start
         # impulses act on velocities that were damped already: a force had to be larger by what the damping takes
         force = (1.0 / h + self.fabric.damping / self.fabric.density) * impulses[len(self._links.pairs) :]
-        return after, force.reshape(-1, 3)
+        return after, np.einsum("kad,ka->kd", self._frames, force.reshape(-1, 3))
 
     def _factorise(self, x: FloatArray, regularisation: float) -> None:
         start = time.thread_time()
@@ -259,7 +279,8 @@ def _assemble(s: Links, x: FloatArray, regularisation: float, panel: FloatArray)
         a, b = s.first[q], s.second[q]
         panel[s.place[q]] += (g[a, 0] * g[b, 0] + g[a, 1] * g[b, 1] + g[a, 2] * g[b, 2]) / s.mass[s.particles[a]]
     for k in range(len(s.diagonal)):
-        panel[s.diagonal[k]] *= 1.0 + regularisation
+        # a row that yields to any impulse takes none
+        panel[s.diagonal[k]] *= LOOSE if s.loose[k] else 1.0 + regularisation
 
 
 @kernel
@@ -273,10 +294,12 @@ def _off(s: Links, target: FloatArray, x: FloatArray, errors: FloatArray) -> flo
             dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
             errors[k] = np.sqrt(dx * dx + dy * dy + dz * dz) - s.lengths[k]
         else:
-            axis, at = (k - count) % 3, 0.0
-            for a in range(s.ptr[k], s.ptr[k + 1]):
-                at += s.gradient[a, axis] * x[s.particles[a], axis]
-            errors[k] = at - target[k - count]
+            errors[k] = 0.0
+            if not s.loose[k]:
+                for a in range(s.ptr[k], s.ptr[k + 1]):
+                    for d in range(3):
+                        errors[k] += s.gradient[a, d] * x[s.particles[a], d]
+                errors[k] -= target[k - count]
         if not np.isfinite(errors[k]):
             return np.inf
         largest = max(largest, abs(errors[k]))
