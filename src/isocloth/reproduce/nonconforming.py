@@ -145,12 +145,14 @@ def _layers(result: Result, name: str, nodes: int, duration: float, say: Say) ->
     fabric = Fabric(density=0.2, bending=2e-5, bending_damping=2e-6, damping=0.5)
     sim = Simulation(mesh, fabric, model="nonconforming", timestep=STEP, obstacles=[floor], self_collision=True)
     corners = corner_nodes(mesh, (0.0, 0.0), (0.3, 0.0))
-    begin = mesh.vertices[corners].copy()
+    begin, inwards = mesh.vertices[corners].copy(), np.array([[3e-3, 0.0, 0.0], [-3e-3, 0.0, 0.0]])
 
     def over(time: float) -> FloatArray:
-        turn = np.pi * min(1.0, time / 0.6)
-        done = (1.0 - np.cos(turn)) / 2
-        return np.asarray(begin + np.array([0.0, 0.27 * done, 0.12 * np.sin(turn)]))
+        gently = min(1.0, time / 0.6)
+        turn = np.pi * gently**2 * (3.0 - 2.0 * gently)
+        done, near = (1.0 - np.cos(turn)) / 2, min(1.0, time / 0.1)
+        # hands that come a little nearer: between nodes as far apart as the cloth is long it has no room to hang
+        return np.asarray(begin + near * inwards + np.array([0.0, 0.27 * done, 0.12 * np.sin(turn)]))
 
     grasp = sim.grasp(corners, over)
     looked = Intersections(sim, 10 * STEP)
