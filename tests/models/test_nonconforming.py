@@ -95,7 +95,7 @@ def test_a_grasp_follows_its_path_and_can_be_released():
 def test_the_smallest_displacement_of_particles_moves_nodes_by_just_what_is_asked():
     sim = ic.Simulation(MESH, model="nonconforming")
     wanted = np.random.default_rng(0).normal(size=(MESH.n_vertices, 3))
-    lifted = sim._particles.lift(wanted)
+    lifted = sim._particles.contact.lift(wanted)
     np.testing.assert_allclose(sim.solver.midpoints.to_nodes @ lifted, wanted, atol=1e-12)
 
 
@@ -152,16 +152,10 @@ def test_what_the_model_cannot_do_is_refused():
     quads = ic.meshes.rectangle(0.3, 0.3, (4, 4))
     with pytest.raises(ic.MeshError, match="needs triangles"):
         ic.Simulation(quads, model="nonconforming")
-    with pytest.raises(ValueError, match="no self-collision"):
-        ic.Simulation(MESH, model="nonconforming", self_collision=True)
     with pytest.raises(ValueError, match="solved by its own impulses"):
         ic.Simulation(MESH, model="nonconforming", solver="newton")
     with pytest.raises(ValueError, match="contact of its own"):
         ic.Simulation(MESH, model="nonconforming", contact="lagged")
-    with pytest.raises(ValueError, match="knows no grippers"):
-        ic.Simulation(MESH, model="nonconforming").pinch(
-            [0, 0, 0], [0.1, 0.1, 0.1], normal=[0, 0, 1], force=1, friction=1
-        )
     with pytest.raises(ic.FabricError, match="tolerance = 0 m: expected a finite number, positive"):
         ic.models.Nonconforming(tolerance=0)
 

@@ -15,12 +15,14 @@ import numpy as np
 from isocloth import measure, meshes
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
-from isocloth.obstacles import Box, Obstacle, Sphere
+from isocloth.obstacles import Box, Floor, Obstacle, Sphere
+from isocloth.reproduce.intersections import Intersections
 from isocloth.reproduce.locking import DAMPING, DENSITY, NOISE, crease, least_depth
 from isocloth.reproduce.result import Result, Say, silent
 from isocloth.reproduce.scenes import advance, corner_nodes, with_noise
 from isocloth.simulation import Simulation
 from isocloth.solver.impulses import Impulses
+from isocloth.typing import FloatArray
 
 TITLE = "nonconforming triangles with impulses: locking, a table cloth, a sheet on a sphere"
 
@@ -33,7 +35,7 @@ FABRIC = Fabric(density=0.2, bending=5e-5, bending_damping=5e-6, damping=0.1)
 class Log:
     """What the steps of a scene reported."""
 
-    free: list[int] = field(default_factory=list)  # solves before contact
+    free: list[int] = field(default_factory=list)  # solves before contact, of parts of a step each
     all: list[int] = field(default_factory=list)
     error: float = 0.0  # m, largest of all distances at the end of a step
     cut: int = 0
@@ -72,10 +74,11 @@ def drop(sim: Simulation, duration: float) -> Log:
     for phase in sim.solver.seconds:
         sim.solver.seconds[phase] = 0.0
     for _ in range(round(duration / sim.timestep)):
+        sim.solver.free_solves.clear()
         begin = time.thread_time()
         report = sim.step()
         log.seconds += time.thread_time() - begin
-        log.free.append(sim.solver.free_solves)
+        log.free += sim.solver.free_solves
         log.all.append(report.iterations)
         log.cut += report.substeps > 1
         log.unconverged += not report.converged
@@ -133,8 +136,48 @@ def _fold(result: Result, name: str, mesh: Mesh, noise: float, duration: float, 
     result.info(f"{name}: edges of the coupled mesh, rms, %", 100 * float(measure.edge_stretch(start, x).rms), ".1f")
 
 
+def _layers(result: Result, name: str, nodes: int, duration: float, say: Say) -> None:
+    """Two corners of a sheet on the floor are carried over and put down on the rest of it."""
+    say(f"{name}, {duration:g} s")
+    mesh = meshes.irregular_rectangle(0.3, 0.3, nodes=nodes)
+    mesh = wavy(mesh.with_vertices(mesh.vertices + np.array([0.0, 0.0, 5e-3])), 1e-3)
+    floor = Floor(friction=0.5)
+    fabric = Fabric(density=0.2, bending=2e-5, bending_damping=2e-6, damping=0.5)
+    sim = Simulation(mesh, fabric, model="nonconforming", timestep=STEP, obstacles=[floor], self_collision=True)
+    corners = corner_nodes(mesh, (0.0, 0.0), (0.3, 0.0))
+    begin, inwards = mesh.vertices[corners].copy(), np.array([[3e-3, 0.0, 0.0], [-3e-3, 0.0, 0.0]])
+
+    def over(time: float) -> FloatArray:
+        gently = min(1.0, time / 0.6)
+        turn = np.pi * gently**2 * (3.0 - 2.0 * gently)
+        done, near = (1.0 - np.cos(turn)) / 2, min(1.0, time / 0.1)
+        # hands that come a little nearer: between nodes as far apart as the cloth is long it has no room to hang
+        return np.asarray(begin + near * inwards + np.array([0.0, 0.27 * done, 0.12 * np.sin(turn)]))
+
+    grasp = sim.grasp(corners, over)
+    looked = Intersections(sim, 10 * STEP)
+    gap, unmet, unconverged, weight = np.inf, 0.0, 0, []
+    for k in range(round(duration / STEP)):
+        if k == 650:
+            grasp.release()
+        report = sim.step()
+        looked.look(sim)
+        gap, unmet = min(gap, report.min_gap), max(unmet, report.friction_residual)
+        unconverged += not report.converged
+        weight.append(-float(floor.force[2]))
+    looked.tell(result, name)
+    thick = fabric.thickness
+    result.above(f"{name}: smallest distance of layers, thicknesses", (gap + thick) / thick, 0.5, ".2f")
+    result.below(f"{name}: steps not converged", unconverged, 0, ".0f")
+    result.below(f"{name}: largest error of a distance at the end, m", largest_error(sim), TOLERANCE, ".1e")
+    share = np.mean(weight[-200:]) / (fabric.density * 0.09 * 9.81)
+    result.near(f"{name}: force on the floor at the end / weight", float(share), 1.0, 0.03, ".3f")
+    result.info(f"{name}: largest friction residual", unmet, ".2f")
+    result.info(f"{name}: fastest node at the end, mm/s", 1e3 * float(np.abs(sim.velocities).max()), ".1f")
+
+
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
-    """Folds of a square on irregular triangles, then the two scenes of the paper with their times."""
+    """Folds of a square on irregular triangles, layers that meet, then the two scenes of the paper with their times."""
     result = Result("nonconforming", TITLE)
     sizes = (150,) if quick else (472, 941)
     for nodes in sizes:
@@ -142,6 +185,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         _fold(result, f"fold, irregular {nodes}, noisy", mesh, NOISE, 1.5 if quick else 2.0, say)
     if not quick:
         _fold(result, "fold, irregular 472, flat", meshes.irregular_rectangle(1.0, 1.0, nodes=472), 0.0, 2.0, say)
+    _layers(result, "folded sheet", 120 if quick else 400, 0.8 if quick else 1.2, say)
     cloth = meshes.irregular_rectangle(1.2, 1.2, nodes=200 if quick else 2452)
     cloth = wavy(cloth.with_vertices(cloth.vertices + np.array([-0.6, -0.6, 0.01])), 2e-3)
     table = Box([0.0, 0.0, -0.05], [0.7, 0.7, 0.1], friction=0.4)

@@ -36,6 +36,7 @@ class Jaws:
         """
         count = len(nodes)
         turn, centre = end[:3], end[3]
+        self.body, self.nodes = body, nodes
         self._chosen = nodes
         self._normal = np.tile(turn @ normal, (count, 1))
         self._level = (centre + place @ turn.T) @ self._normal[0]
@@ -60,3 +61,18 @@ class Jaws:
             self._nodes, self._weights, self._normal, now @ self._normal[0] - self._level, now - self._carried,
             self._friction, self._key, self._body, self._press,
         )  # fmt: skip
+
+    @property
+    def normal(self) -> FloatArray:
+        """(k, 3): along which jaws hold a node, whatever pulls at it."""
+        return self._normal
+
+    @property
+    def goal(self) -> FloatArray:
+        """(k, 3) m: where the nodes end the step if they stick."""
+        return np.asarray(self._carried - (self._carried @ self._normal[0] - self._level)[:, None] * self._normal)
+
+    @property
+    def limit(self) -> FloatArray:
+        """(k,) N: what friction of both jaws bears at each node."""
+        return 2.0 * self._friction * self._press

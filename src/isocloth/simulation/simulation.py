@@ -110,7 +110,7 @@ class Simulation:
             raise ValueError(f"integrator {integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
         chosen = as_model(model)
         if isinstance(chosen, Nonconforming):
-            _refuse_with_impulses(solver, solver_options, self_collision, contact)
+            _refuse_with_impulses(solver, solver_options, contact)
         elif solver is None:
             solver = "newton" if len(obstacles) or self_collision else chosen.solver
         if solver is not None and solver not in SOLVERS:
@@ -395,8 +395,6 @@ class Simulation:
                 (times (T,), centres (T, 3)); or None: the gripper stays until `gripper.move_to`.
             rotation: (3, 3) matrix that turns the box about its centre; or a function of time that returns it.
         """
-        if self._particles is not None:
-            raise ValueError("the nonconforming model knows no grippers; grasp nodes, or use another model to pinch")
         if self.settings["contact"][0] != "coulomb":
             raise ValueError("a gripper holds by friction that sticks: use contact='coulomb', the default, to pinch")
         gripper = Gripper(
@@ -520,15 +518,7 @@ class Simulation:
             if self._particles is None and (len(state.touch.key) or self._grippers):
                 return self._advance_among(encounter, scheme, start, timestep, depth, parts, before)
         if self._particles is not None:
-            with announce_compilation() if state.steps == 0 else nullcontext():
-                push = self._push(start, timestep)
-                outcome, after = self._particles.advance(state, self._held, start, timestep, encounter, push)
-            if outcome.converged or depth == DEEPEST_SUBSTEP:
-                self._state = after if outcome.converged else self._particles.stay(state, after)
-                parts.append(outcome)
-                return outcome.iterations
-            spent = self._advance(timestep / 2, depth + 1, parts, before)
-            return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
+            return self._advance_particles(self._particles, encounter, start, timestep, depth, parts, before)
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
         with announce_compilation() if first else nullcontext():
@@ -580,9 +570,7 @@ class Simulation:
         state, solver = self._state, self._contact
         past = Past(state.positions, state.velocities, state.previous_positions, state.previous_velocities)
         first = state.steps == 0
-        end = state.time + timestep
-        done = min((end - before.time) / self.timestep, 1.0) if depth else 1.0
-        poses = sent(self._grippers, before.poses, end, done, self._diameter)
+        poses = self._sent(timestep, depth, before)
         encounter.jaws = jaws_of(self._grippers, state, poses, self.problem.area, len(encounter.around.obstacles) + 1)
         for pair in encounter.jaws:
             pair.carry(start, state.touch)
@@ -638,6 +626,37 @@ class Simulation:
         )
         parts.append(outcome)
         return outcome.iterations
+
+    def _advance_particles(
+        self, particles: Particles, encounter: Encounter | None, start: FloatArray, timestep: float, depth: int,
+        parts: list[Outcome], before: State,
+    ) -> int:  # fmt: skip
+        """`_advance` of the nonconforming model."""
+        state = self._state
+        poses = self._sent(timestep, depth, before)
+        jaws = jaws_of(self._grippers, state, poses, self.problem.area, len(self.obstacles) + 1)
+        encounter = encounter if self._surrounded else None
+        with announce_compilation() if state.steps == 0 else nullcontext():
+            push = self._push(start, timestep)
+            outcome, after, forces = particles.advance(state, self._held, start, timestep, encounter, push, jaws)
+        if not outcome.converged and depth < DEEPEST_SUBSTEP:
+            spent = self._advance(timestep / 2, depth + 1, parts, before)
+            return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
+        for gripper in self._grippers:
+            gripper._record(np.zeros(3))
+        for pair, force in zip(jaws, forces, strict=True):
+            self._grippers[pair.body - len(self.obstacles) - 1]._record(force)
+        after = after if outcome.converged else particles.keep(state, after, outcome, encounter)
+        pinched = slid_out(self._grippers, state.pinched, after.positions, poses)
+        self._state = replace(after, pinched=pinched, poses=poses)
+        parts.append(outcome)
+        return outcome.iterations
+
+    def _sent(self, timestep: float, depth: int, before: State) -> FloatArray:
+        """Poses of the grippers at the end of a (sub)step."""
+        end = self._state.time + timestep
+        done = min((end - before.time) / self.timestep, 1.0) if depth else 1.0
+        return sent(self._grippers, before.poses, end, done, self._diameter)
 
     def _push(self, start: FloatArray, timestep: float) -> FloatArray | None:
         """The extra force (n, 3), N, at the end of a (sub)step, where the cloth is expected at `start`; None if none.
@@ -747,15 +766,13 @@ def _rest_mesh(mesh: Mesh, rest: Mesh | ArrayLike | None) -> Mesh:
     return rest
 
 
-def _refuse_with_impulses(solver: str | None, options: Any, self_collision: bool, contact: str) -> None:
+def _refuse_with_impulses(solver: str | None, options: Any, contact: str) -> None:
     """Raise if something is asked for that the nonconforming model cannot do."""
     if solver is not None or options is not None:
         raise ValueError(
             "the nonconforming model is solved by its own impulses: leave solver and solver_options out; "
             "ic.models.Nonconforming(tolerance=..., max_solves=...) says how far"
         )
-    if self_collision:
-        raise ValueError("the nonconforming model knows obstacles, but no self-collision; use another model for layers")
     if contact != "coulomb":
         raise ValueError(f"contact = {contact!r}: the nonconforming model has a contact of its own; leave it out")
 

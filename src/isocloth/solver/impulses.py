@@ -1,24 +1,28 @@
 """Impulses that keep particles at their distances (Bender, Diziol and Bayer, locking-free triangle meshes, 2011).
 
-A step from t to t + h, with J the gradients of all constraints at time t and A = J M^-1 J^T, factored once:
+A step from t to t + h, with J the gradients of all constraints and A = J M^-1 J^T:
 
 1. preview: v' = v + h F/m and x' = x + h (v + v')/2, bending and damping implicit;
-2. position impulses: while a distance is off by C(x'), A p = C/h, v' -= M^-1 J^T p, x' -= h M^-1 J^T p. Directions are
-   those of time t (d'Alembert), so that the factor serves for every repetition;
-3. what touches is pushed out (by the caller), and A is factored at the new positions, for the next step too;
-4. velocity impulses: A p = J v', after which no distance changes.
+2. position impulses: while a distance is off by C(x'), A p = C/h and x' -= h M^-1 J^T p, with J in the middle between x
+   and x'. The paper takes J at time t; in the middle it is a discrete gradient: the difference of a squared distance is
+   exactly |r'|^2 - |r|^2 = (r' + r) . (r' - r), so what links turn by in the step is no error of the linearisation;
+   then v' -= M^-1 J^T p with J at time t (d'Alembert), without which turning links would be braked;
+3. what touches is pushed out (by the caller);
+4. velocity impulses: A p = J v' with J at the end, after which no distance changes.
 
-A node of the mesh that is held is a constraint like the others, linear in the particles: B x = target. Its impulses,
-divided by h, are the force that holds it.
+A node of the mesh that is held is a constraint like the others, linear in the particles: B x = target, along three
+directions, of which some may be let loose. Its impulses, divided by h, are the force that holds it.
 
-Where a state leaves constraints dependent, as a flat sheet does, A is singular, and near such a state impulses are far
-too long for the directions of its small singular values. The diagonal of A is raised by a tiny part. What does not
-converge is tried again with the gradients at the last repetition, and then with a larger part, which takes shorter
-steps.
+Where a state leaves constraints dependent, as a flat sheet does, A is singular, and near such a state A hardly resists
+some directions across the sheet: a link of length d in a sheet of slope s gives way by C/s there, but stretches by
+(C/s)^2/2d on the way, which is more than it should undo if s^2 < C/2d. So the diagonal of A, 1 in these units,
+is raised by a part of C/d, as Levenberg and Marquardt do: it stops what is too far, and vanishes with the error, so
+repetitions with new gradients still converge quadratically. Those with the gradients that are there come first.
 """
 
 from __future__ import annotations
 
+import itertools
 import time
 from typing import Any, NamedTuple
 
@@ -31,10 +35,21 @@ from isocloth.solver.cholesky import factorise, solve
 from isocloth.solver.fronts import Fronts, SparseCholesky
 from isocloth.terms.aerodynamics import weight
 from isocloth.terms.midpoints import Midpoints
-from isocloth.typing import FloatArray, IntArray
+from isocloth.typing import BoolArray, FloatArray, IntArray
 
-#: part by which the diagonal of A is raised: mostly, and if that does not converge
-REGULARISATION = (1e-8, 1e-4)
+#: part by which the diagonal of A is raised: for velocities, which are projected whatever A is; and for the first
+#: position impulses, whose errors are not known before
+LEAST, FIRST = 1e-8, 1e-4
+#: of later position impulses it is this times their largest error, relative to the length of a link; ten times as much
+#: after impulses that made the error larger
+CAUTION = 0.3
+#: factor of the diagonal of rows that hold nothing
+LOOSE = 1e15
+#: parts of the impulses that are tried, until one halves the error: across a flat sheet a long way stretches it
+SHARES = (1.0, 0.5, 0.25)
+#: solves go on down to this part of the tolerance as long as they gain: the weakest directions keep what is left of
+#: their error, and the next step would begin at the brink
+AIM = 0.3
 
 
 class Links(NamedTuple):
@@ -42,13 +57,14 @@ class Links(NamedTuple):
 
     pairs: IntArray  # (c, 2) particles at a fixed distance
     lengths: FloatArray  # (c,) m
-    ptr: IntArray  # (r + 1,) row of J -> its slice of the following: c distances, then x, y, z of every held node
+    ptr: IntArray  # (r + 1,) row of J -> its slice of the following: c distances, then three rows of every held node
     particles: IntArray
     gradient: FloatArray  # (ptr[-1], 3)
     first: IntArray  # entries of J whose product ...
     second: IntArray
     place: IntArray  # ... is added here
     diagonal: IntArray  # (r,) places of the diagonal
+    loose: BoolArray  # (r,) rows that hold nothing now
     mass: FloatArray  # (m,) kg
 
 
@@ -65,8 +81,8 @@ class Impulsive(NamedTuple):
 class Impulses:
     """Steps of the particles of one cloth.
 
-    `seconds` sums up the processor time of the phases; `free_solves` is how often positions were solved in the last
-    step, contact not counted.
+    `seconds` sums up the processor time of the phases; `free_solves` is how often positions were solved in each step or
+    part of one, contact not counted.
     """
 
     name = "impulses"
@@ -77,16 +93,16 @@ class Impulses:
         self.mass = fabric.density * midpoints.area
         self.weight = weight(midpoints.area, fabric.weight_density, gravity)
         self.seconds = {"preview": 0.0, "factorisation": 0.0, "positions": 0.0, "velocities": 0.0}
-        self.free_solves = 0
+        self.free_solves: list[int] = []
         self.held: IntArray = np.empty(0, dtype=np.int64)
-        self._at: FloatArray | None = None  # where the factor was made, if it was with the first regularisation
+        self._length = float(midpoints.lengths.mean())
         self._previews: dict[float, Any] = {}
         self.hold(self.held)
 
     def hold(self, nodes: IntArray) -> None:
         """Hold these nodes of the mesh from now on."""
         mid = self.midpoints
-        self.held, self._at = nodes, None
+        self.held = nodes
         held = sp.csr_matrix(mid.to_nodes[nodes])
         ptr = np.concatenate([2 * np.arange(len(mid.pairs) + 1), np.repeat(np.diff(held.indptr), 3)])
         ptr[len(mid.pairs) :] = np.cumsum(ptr[len(mid.pairs) :])
@@ -98,6 +114,7 @@ class Impulses:
                 particles.append(held.indices[of_node].astype(np.int64))
                 gradient.append(held.data[of_node, None] * axis)
         self.rows = len(ptr) - 1
+        self._errors = np.zeros(self.rows)
         members = np.concatenate(particles).astype(np.int64)
         row = np.repeat(np.arange(self.rows), np.diff(ptr))
         first, second = _shared(members, len(mid.area))
@@ -112,8 +129,24 @@ class Impulses:
         order = np.argsort(place, kind="stable")
         self._links = Links(
             mid.pairs, mid.lengths, ptr.astype(np.int64), members, np.concatenate(gradient), first[order],
-            second[order], place[order], self.factor.find(everyone, everyone)[0], self.mass,
+            second[order], place[order], self.factor.find(everyone, everyone)[0], np.zeros(self.rows, dtype=bool),
+            self.mass,
         )  # fmt: skip
+        self._weights = np.concatenate(
+            [np.tile(held.data[a:b], 3) for a, b in itertools.pairwise(held.indptr)] or [np.zeros(0)]
+        )
+        self.turn(np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros((len(nodes), 3), dtype=bool))
+
+    def turn(self, frames: FloatArray, loose: BoolArray) -> None:
+        """Hold the nodes along the three rows of their frames (k, 3, 3), but for those that are loose (k, 3)."""
+        self._frames, links = frames, self._links
+        first = len(links.pairs)
+        links.loose[first:] = loose.ravel()
+        along = np.repeat(frames.reshape(-1, 3), np.diff(links.ptr[first:]), axis=0)
+        links.gradient[2 * first :] = self._weights[:, None] * along
+
+    def _along_frames(self, points: FloatArray) -> FloatArray:
+        return np.einsum("kad,kd->ka", self._frames, points).ravel()
 
     def begin(
         self, x: FloatArray, v: FloatArray, h: float, target: FloatArray, push: FloatArray | None = None
@@ -124,57 +157,72 @@ class Impulses:
         after = self._preview(x, v, h, push)
         preview = Impulsive(x + (h / 2) * (v + after), after, np.zeros(self.rows), 0, np.inf)
         self.seconds["preview"] += time.thread_time() - start
-        self._factorise(x)
+        self._factorise((x + preview.positions) / 2, FIRST)
         found = self.restore(preview, h, target)
-        self.free_solves = found.solves
-        return found
+        self.free_solves.append(found.solves)
+        if found.solves == 0:
+            return found
+        return found._replace(velocities=after + _impelled_at(self._links, x, found.impulses))
 
-    def restore(self, found: Impulsive, h: float, target: FloatArray) -> Impulsive:
+    def restore(self, found: Impulsive, h: float, target: FloatArray, aim: float = 1.0) -> Impulsive:
         """Position impulses until the constraints hold: with the gradients of the last factorisation, else with new
         ones.
 
-        `error` says how far they are off at the end, `solves` counts all repetitions.
+        `error` says how far they are off at the end, `solves` counts all repetitions. aim: part of the tolerance at
+        which they end, or before if the tolerance is met and they gain little.
         """
-        best = self._repeat(found, h, target, 0)
-        for regularisation in (None, *REGULARISATION):
-            if regularisation is not None:
-                self._factorise(best.positions, regularisation)
-            new = self._repeat(best, h, target, self.max_solves)
-            best = new if new.error < best.error else best._replace(solves=new.solves)
-            if best.error <= self.tolerance:
+        goal, wanted = self._along_frames(target), aim * self.tolerance
+        best = found._replace(error=_off(self._links, goal, found.positions, self._errors))
+        caution, solves = CAUTION, 0
+        while best.error > wanted and solves < self.max_solves:
+            before = best.error
+            new = self._repeat(best, h, goal)
+            solves += 1
+            better = new.error < before
+            best = new if better else best
+            if best.error <= wanted or (best.error <= self.tolerance and new.error > 0.7 * before):
                 break
-        return best
+            # the same gradients gain the same factor once more; if that will not do, new ones
+            if not better or 4.0 * best.error**2 > before * wanted:
+                caution = caution if better else 10.0 * caution
+                self._factorise(best.positions, caution * best.error / self._length)
+            if not better:
+                _off(self._links, goal, best.positions, self._errors)
+        return best._replace(solves=found.solves + solves)
 
-    def _repeat(self, found: Impulsive, h: float, target: FloatArray, most: int) -> Impulsive:
+    def _repeat(self, found: Impulsive, h: float, goal: FloatArray) -> Impulsive:
+        """One solve for the errors of the positions found, and as much of it as helps; leaves the new errors behind."""
         start = time.thread_time()
-        x, v, impulses = found.positions.copy(), found.velocities.copy(), found.impulses.copy()
-        solves, error = _keep_distances(
-            self._links, self.factor.fronts, np.ascontiguousarray(target).ravel(), h, self.tolerance, most, x, v,
-            impulses,
-        )  # fmt: skip
+        change, p = _impelled(self._links, self.factor.fronts, h, self._errors)
+        share, error, x = 0.0, np.inf, found.positions
+        for tried in SHARES:
+            there = found.positions + (tried * h) * change
+            off = _off(self._links, goal, there, self._errors)
+            if off >= error:
+                _off(self._links, goal, x, self._errors)
+                break
+            share, error, x = tried, off, there
+            if error <= 0.5 * found.error:
+                break
         self.seconds["positions"] += time.thread_time() - start
-        return Impulsive(x, v, impulses, found.solves + solves, error)
+        return Impulsive(x, found.velocities + share * change, found.impulses - share * p, found.solves, error)
 
     def finish(self, found: Impulsive, h: float, speed: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Velocities after the velocity impulses; speed (k, 3) m/s, of the held nodes; and the forces on these, N."""
-        self._factorise(found.positions)
+        self._factorise(found.positions, LEAST)
         start = time.thread_time()
         after, impulses = found.velocities.copy(), found.impulses.copy()
-        _keep_still(self._links, self.factor.fronts, np.ascontiguousarray(speed).ravel(), after, impulses)
+        _keep_still(self._links, self.factor.fronts, self._along_frames(speed), after, impulses)
         self.seconds["velocities"] += time.thread_time() - start
         # impulses act on velocities that were damped already: a force had to be larger by what the damping takes
         force = (1.0 / h + self.fabric.damping / self.fabric.density) * impulses[len(self._links.pairs) :]
-        return after, force.reshape(-1, 3)
+        return after, np.einsum("kad,ka->kd", self._frames, force.reshape(-1, 3))
 
-    def _factorise(self, x: FloatArray, regularisation: float = REGULARISATION[0]) -> None:
-        usual = regularisation == REGULARISATION[0]
-        if usual and self._at is not None and np.array_equal(self._at, x):
-            return
+    def _factorise(self, x: FloatArray, regularisation: float) -> None:
         start = time.thread_time()
         fronts = self.factor.fronts
         _assemble(self._links, x, regularisation, fronts.panel)
         factorise(fronts, np.zeros(self.rows))
-        self._at = x.copy() if usual else None
         self.seconds["factorisation"] += time.thread_time() - start
 
     def _preview(self, x: FloatArray, v: FloatArray, h: float, extra: FloatArray | None = None) -> FloatArray:
@@ -231,50 +279,64 @@ def _assemble(s: Links, x: FloatArray, regularisation: float, panel: FloatArray)
         a, b = s.first[q], s.second[q]
         panel[s.place[q]] += (g[a, 0] * g[b, 0] + g[a, 1] * g[b, 1] + g[a, 2] * g[b, 2]) / s.mass[s.particles[a]]
     for k in range(len(s.diagonal)):
-        panel[s.diagonal[k]] *= 1.0 + regularisation
+        # a row that yields to any impulse takes none
+        panel[s.diagonal[k]] *= LOOSE if s.loose[k] else 1.0 + regularisation
 
 
 @kernel
-def _keep_distances(
-    s: Links, f: Fronts, target: FloatArray, h: float, tolerance: float, most: int, x: FloatArray, v: FloatArray,
-    impulses: FloatArray,
-) -> tuple[int, float]:  # fmt: skip
-    """Overwrite x and v until no constraint is off by more than the tolerance; returns (solves, largest error in m)."""
+def _off(s: Links, target: FloatArray, x: FloatArray, errors: FloatArray) -> float:
+    """Errors (r,) of all constraints at x, m; returns the largest, which is not finite if one of them is not."""
     count, rows = len(s.pairs), len(s.diagonal)
-    p = np.empty(rows)
-    solves, before = 0, np.inf
-    while True:
-        error = 0.0
-        for k in range(count):
+    largest = 0.0
+    for k in range(rows):
+        if k < count:
             i, j = s.pairs[k, 0], s.pairs[k, 1]
             dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
-            p[k] = np.sqrt(dx * dx + dy * dy + dz * dz) - s.lengths[k]
-            if not abs(p[k]) <= error:
-                error = abs(p[k])
-        for k in range(count, rows):
-            axis, at = (k - count) % 3, 0.0
-            for a in range(s.ptr[k], s.ptr[k + 1]):
-                at += s.gradient[a, axis] * x[s.particles[a], axis]
-            p[k] = at - target[k - count]
-            if not abs(p[k]) <= error:
-                error = abs(p[k])
-        # beyond repair when it grows after some repetitions: a shorter step will do
-        lost = solves > 3 and error > before
-        if error <= tolerance or solves >= most or lost or not np.isfinite(error):
-            return solves, error
-        before = error
-        for k in range(rows):
-            p[k] /= h
-        solve(f, p)
-        for k in range(rows):
-            impulses[k] -= p[k]
-            for a in range(s.ptr[k], s.ptr[k + 1]):
-                i = s.particles[a]
-                for d in range(3):
-                    change = -p[k] * s.gradient[a, d] / s.mass[i]
-                    v[i, d] += change
-                    x[i, d] += h * change
-        solves += 1
+            errors[k] = np.sqrt(dx * dx + dy * dy + dz * dz) - s.lengths[k]
+        else:
+            errors[k] = 0.0
+            if not s.loose[k]:
+                for a in range(s.ptr[k], s.ptr[k + 1]):
+                    for d in range(3):
+                        errors[k] += s.gradient[a, d] * x[s.particles[a], d]
+                errors[k] -= target[k - count]
+        if not np.isfinite(errors[k]):
+            return np.inf
+        largest = max(largest, abs(errors[k]))
+    return largest
+
+
+@kernel
+def _impelled(s: Links, f: Fronts, h: float, errors: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Changes of velocities (m, 3) that undo errors (r,) in a time h, and the impulses (r,) to be subtracted."""
+    p = errors / h
+    solve(f, p)
+    change = np.zeros((len(s.mass), 3))
+    for k in range(len(s.diagonal)):
+        for a in range(s.ptr[k], s.ptr[k + 1]):
+            i = s.particles[a]
+            for d in range(3):
+                change[i, d] -= p[k] * s.gradient[a, d] / s.mass[i]
+    return change, p
+
+
+@kernel
+def _impelled_at(s: Links, x: FloatArray, impulses: FloatArray) -> FloatArray:
+    """Changes of velocities (m, 3) by impulses (r,) along the directions that links have at x."""
+    change = np.zeros((len(s.mass), 3))
+    for k in range(len(s.pairs)):
+        i, j = s.pairs[k, 0], s.pairs[k, 1]
+        dx, dy, dz = x[i, 0] - x[j, 0], x[i, 1] - x[j, 1], x[i, 2] - x[j, 2]
+        p = impulses[k] / max(np.sqrt(dx * dx + dy * dy + dz * dz), 1e-12)
+        for d, along in enumerate((dx, dy, dz)):
+            change[i, d] += p * along / s.mass[i]
+            change[j, d] -= p * along / s.mass[j]
+    for k in range(len(s.pairs), len(s.diagonal)):
+        for a in range(s.ptr[k], s.ptr[k + 1]):
+            i = s.particles[a]
+            for d in range(3):
+                change[i, d] += impulses[k] * s.gradient[a, d] / s.mass[i]
+    return change
 
 
 @kernel
