@@ -11,12 +11,14 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 BENT = 0.7
 
 
-def flipped(vertices: FloatArray, triangles: IntArray, kept: IntArray, rounds: int = 60) -> IntArray:
+def flipped(
+    vertices: FloatArray, triangles: IntArray, normals: FloatArray, kept: IntArray, rounds: int = 60
+) -> IntArray:
     """Triangles (m, 3), turned alike, with edges turned; `kept` (k, 2), smaller node first, stay.
 
-    An edge is turned if the angles opposite to it are more than pi together, the new one is not an edge already, and
-    the two new triangles lie on the surface as the old ones do. The order of triangles may carry labels as long as
-    all edges between different ones are kept.
+    An edge is turned if fewer triangles then lie upside down against `normals` (n, 3) of the surface at the nodes; or
+    if the angles opposite to it are more than pi together, and the two new triangles lie as the old ones do. The new
+    one must not be an edge already. Labels of triangles stay right as long as edges between different ones are kept.
     """
     faces = triangles.copy()
     n = len(vertices)
@@ -24,26 +26,33 @@ def flipped(vertices: FloatArray, triangles: IntArray, kept: IntArray, rounds: i
     for _ in range(rounds):
         table = edge_table(faces)
         keys = table.edges[:, 0] * n + table.edges[:, 1]
-        sides = edge_sides(table)
-        free = (sides[:, 1] >= 0) & ~_among(keys, stays)
-        f, g = sides[free] // 3, sides[free] % 3
-        first, second = f[:, 0], f[:, 1]
-        a, b = faces[first, g[:, 0]], faces[first, (g[:, 0] + 1) % 3]
-        c, d = faces[first, (g[:, 0] + 2) % 3], faces[second, (g[:, 1] + 2) % 3]
+        pairs = edge_sides(table)
+        pairs = pairs[(pairs[:, 1] >= 0) & ~_among(keys, stays)]
+        first, second = (pairs // 3).T
+        side, other = (pairs % 3).T
+        a, b = faces[first, side], faces[first, (side + 1) % 3]
+        c, d = faces[first, (side + 2) % 3], faces[second, (other + 2) % 3]
         gain = _angle(vertices, c, a, b) + _angle(vertices, d, a, b) - np.pi
-        before = _normals(vertices, a, b, c), _normals(vertices, b, a, d)
-        after = _normals(vertices, c, a, d), _normals(vertices, d, b, c)
-        together = before[0] + before[1]
-        flat = np.minimum(BENT, _cosine(*before))
-        fits = (_cosine(*after) >= flat) & (_cosine(after[0], together) > 0.0) & (_cosine(after[1], together) > 0.0)
+        before = _crosses(vertices, a, b, c), _crosses(vertices, b, a, d)
+        after = _crosses(vertices, c, a, d), _crosses(vertices, d, b, c)
+        up = normals[a] + normals[b] + normals[c] + normals[d]
+        righted = _turned(before, up) - _turned(after, up)
+        flat = _cosine(*after) >= np.minimum(BENT, _cosine(*before))
         new = np.minimum(c, d) * n + np.maximum(c, d)
-        wanted = np.flatnonzero((gain > 1e-6) & fits & (c != d) & ~_among(new, keys))
-        chosen = _apart(wanted[np.argsort(-gain[wanted], kind="stable")], first, second, new, len(faces))
+        better = (righted > 0) | ((righted == 0) & (gain > 1e-6) & flat)
+        wanted = np.flatnonzero(better & (c != d) & ~_among(new, keys))
+        order = wanted[np.lexsort((wanted, -gain[wanted], -righted[wanted]))]
+        chosen = _apart(order, first, second, new, len(faces))
         if len(chosen) == 0:
             break
         faces[first[chosen]] = np.stack([c, a, d], axis=1)[chosen]
         faces[second[chosen]] = np.stack([d, b, c], axis=1)[chosen]
     return faces
+
+
+def _turned(pair: tuple[FloatArray, FloatArray], up: FloatArray) -> IntArray:
+    """(k,) how many of two triangles lie upside down."""
+    return sum(((cross * up).sum(axis=1) <= 0.0).astype(np.int64) for cross in pair)  # type: ignore[return-value]
 
 
 def _apart(order: IntArray, first: IntArray, second: IntArray, new: IntArray, count: int) -> IntArray:
@@ -73,7 +82,7 @@ def _angle(vertices: FloatArray, at: IntArray, one: IntArray, other: IntArray) -
     return np.arctan2(np.linalg.norm(np.cross(u, v), axis=1), (u * v).sum(axis=1))
 
 
-def _normals(vertices: FloatArray, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
+def _crosses(vertices: FloatArray, a: IntArray, b: IntArray, c: IntArray) -> FloatArray:
     return np.cross(vertices[b] - vertices[a], vertices[c] - vertices[a])
 
 

@@ -1,32 +1,39 @@
-"""One mesh glued from the charts of all 2-cells, section 5.4.9.
+"""One mesh glued from the charts of all 2-cells, section 5.4.9 and remark 5.4.7.
 
-Nodes on arcs are the same for the charts on both sides. Each chart adds nodes of its own, spread evenly over its part
-of the surface, and is meshed in its flat domain, where Delaunay's triangulation ends at the nodes of the sides. Gluing
-is then a matter of names: a node of an arc has one number in all charts. What remains to be looked after are edges that
-become the same by gluing, as those from a node to the two sides of a slit: one of them is cut in two.
+The surface is cut into patches, seams get their nodes, every patch becomes a sheet of triangles or a grid of quads with
+these nodes on its sides, and sheets are put together. Then nodes are spread out along the fitted surface, and edges that
+are on no 1-cell are turned where this makes better triangles: charts decide what is joined to what, the surface decides
+where. Quads: patches that fit on a rectangle without being stretched much become grids, the others triangles cut in
+three.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
-from scipy.spatial import Delaunay
+from scipy.spatial import cKDTree
 
 from isocloth.errors import MeshError
-from isocloth.meshes.topology import edge_sides, edge_table
+from isocloth.meshes.geometry import corner_crosses, triangulate, vertex_normals
+from isocloth.meshes.subdivide import triangles_to_quads
+from isocloth.meshes.topology import edge_table
+from isocloth.reconstruction.cells import CellComplex
 from isocloth.reconstruction.complex import Complex
-from isocloth.reconstruction.parametrise import Chart
-from isocloth.reconstruction.patches import Skeleton, flattened
-from isocloth.reconstruction.remesh import neighbour_lists, spread_nodes
-from isocloth.reconstruction.seams import Seams, around, seam_nodes
-from isocloth.typing import FloatArray, IntArray
+from isocloth.reconstruction.fitting import Fit, spread_out
+from isocloth.reconstruction.flips import flipped
+from isocloth.reconstruction.grids import best_grid, quads
+from isocloth.reconstruction.morse import Gradient
+from isocloth.reconstruction.patches import Skeleton, cut, flattened
+from isocloth.reconstruction.remesh import boundary_corners, same_surface
+from isocloth.reconstruction.seams import Seams, around, evened, seam_nodes
+from isocloth.reconstruction.sheets import sheets
+from isocloth.typing import BoolArray, FloatArray, IntArray
 
-#: a node of a chart stays so far away from the sides of its domain, in lengths of the side between two nodes
-CLEAR = 0.15
-#: rounds in which edges are cut that become the same by gluing
-ROUNDS = 30
+#: times that nodes are spread out and edges turned in turn, and rounds of spreading in each
+TURNS, ROUNDS = 4, 4
+#: a patch is cut into a grid if this stretches it by no more
+STRETCH = 0.8
 
 
 class Glued(NamedTuple):
@@ -36,112 +43,129 @@ class Glued(NamedTuple):
     faces: IntArray  #: (m, 3) or (m, 4)
     cell: IntArray  #: (m,) 2-cell of every face
     seams: IntArray  #: (k, 2) edges on 1-cells, smaller node first
+    folded: int  #: faces with a corner that lies upside down against the surface
 
 
-@dataclass(eq=False)
-class Sheet:
-    """The mesh of one chart: faces (m, 3) between its own nodes, which have numbers (k,) after gluing."""
+def glue(
+    surface: Complex,
+    cells: CellComplex,
+    gradient: Gradient,
+    fitted: Fit,
+    edge: float,
+    element: Literal["triangle", "quad"],
+) -> Glued:
+    """A mesh with edges of about `edge` m, shorter where faces would fold: then the fewest folds are taken."""
+    smallest = float(np.median(surface.edge_lengths))
+    whole = np.zeros(len(surface.edges), dtype=np.bool_)
+    best: Glued | None = None
+    while best is None or (best.folded > 0 and edge > smallest):
+        corners = boundary_corners(surface, edge)
+        skeleton = cut(surface, cells, gradient, corners, whole)
+        made = (_triangles if element == "triangle" else _quads)(surface, skeleton, fitted, edge, corners)
+        if best is None or made.folded < best.folded:
+            best = made
+        edge *= 0.8
+    if not same_surface(surface, best.vertices, triangulate(best.faces)):
+        raise MeshError("what the charts are glued to has another topology than the surface; use remeshed()")
+    return best
 
-    chart: Chart
-    cell: int
-    uv: FloatArray
-    number: IntArray
-    faces: IntArray
 
-
-def glue(surface: Complex, skeleton: Skeleton, edge: float) -> Glued:
-    """Triangles with edges of about `edge` m on all charts, glued along the arcs."""
+def _triangles(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corners: IntArray) -> Glued:
+    """All patches as triangles."""
     seams = seam_nodes(surface, skeleton, edge)
-    places, sheets = [seams.places], []
-    count = len(seams.places)
-    for k, patch in enumerate(skeleton.patches):
-        sheet = _triangulated(flattened(surface, patch), *around(skeleton, seams, patch), patch.cell, edge, count)
-        sheets.append(sheet)
-        places.append(sheet.chart(sheet.uv[sheet.number >= count]))
-        count += len(places[-1])
-    for _ in range(ROUNDS):
-        wrong = _same_by_gluing(sheets, seams)
-        if not any(len(w) for w in wrong):
+    everywhere = list(range(len(skeleton.patches)))
+    made, places = sheets(surface, skeleton, seams, everywhere, edge, len(seams.places))
+    vertices = np.concatenate([evened(surface, skeleton, seams, corners), places])
+    faces = np.concatenate([s.number[s.faces] for s in made])
+    cell = np.concatenate([np.full(len(s.faces), s.cell) for s in made])
+    vertices, faces = _improved(surface, fitted, vertices, faces, seams.edges)
+    folds = _folds(vertices, faces, _normals(surface, vertices))
+    return Glued(vertices, faces, cell, seams.edges, int(np.count_nonzero(folds)))
+
+
+def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corners: IntArray) -> Glued:
+    """Patches as grids where these are good, else as triangles twice as large, cut in three."""
+    seams = seam_nodes(surface, skeleton, edge, even=True)
+    places = evened(surface, skeleton, seams, corners)
+    found = [best_grid(flattened(surface, p), *around(skeleton, seams, p)) for p in skeleton.patches]
+    grids = {k: g for k, g in enumerate(found) if g is not None and g.stretch <= STRETCH}
+    while True:
+        others = [k for k in range(len(skeleton.patches)) if k not in grids]
+        vertices, faces, patch = _cut_triangles(surface, skeleton, fitted, seams, places, others, edge)
+        for k, grid in grids.items():
+            number = grid.nodes.copy()
+            own = number < 0
+            number[own] = len(vertices) + np.arange(np.count_nonzero(own))
+            vertices = np.concatenate([vertices, grid.places[own]])
+            faces = np.concatenate([faces, quads(number)])
+            patch = np.concatenate([patch, np.full(grid.nodes[1:, 1:].size, k)])
+        normals = _normals(surface, vertices)
+        vertices = spread_out(fitted, vertices, faces, TURNS * ROUNDS)
+        folds = _folds(vertices, faces, normals)
+        bad = np.intersect1d(patch[folds], list(grids))
+        if len(bad) == 0:
             break
-        for sheet, chosen in zip(sheets, wrong, strict=True):
-            middles = _cut_edges(sheet, chosen, count)
-            places.append(sheet.chart(middles))
-            count += len(middles)
-    else:
-        raise MeshError("edges of the charts stay the same by gluing; ask for a shorter edge, or use remeshed()")
-    faces = np.concatenate([s.number[s.faces] for s in sheets])
-    cell = np.concatenate([np.full(len(s.faces), s.cell) for s in sheets])
-    return Glued(np.concatenate(places), faces, cell, seams.edges)
+        grids = {k: g for k, g in grids.items() if k not in bad}
+    cell = np.array([p.cell for p in skeleton.patches])[patch]
+    return Glued(vertices, faces, cell, seams.edges, int(np.count_nonzero(folds)))
 
 
-def _triangulated(chart: Chart, nodes: IntArray, distance: FloatArray, cell: int, edge: float, first: int) -> Sheet:
-    """The mesh of one chart on the disc, with `nodes` around it; those of its own are numbered from `first` on."""
-    own = Complex(chart.positions, chart.triangles)
-    loop = chart.positions[chart.boundary]
-    at = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.roll(loop, -1, axis=0) - loop, axis=1))])
-    angle = 2.0 * np.pi * distance / at[-1]
-    rim = at[-1] / (2.0 * np.pi) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
-    nearest = np.abs(at[None, :-1] - distance[:, None]).argmin(axis=1)
-    spread = spread_nodes(own, *neighbour_lists(own), np.unique(chart.boundary[nearest]), edge)
-    inner = np.setdiff1d(spread, chart.boundary)
-    inner = inner[_depth(rim, chart.uv[inner]) > CLEAR]
-    uv = np.concatenate([rim, chart.uv[inner]])
-    faces = Delaunay(uv).simplices.astype(np.int64)
-    if len(faces) != len(rim) - 2 + 2 * len(inner):
-        raise MeshError("a chart is squeezed too much to be meshed; ask for a shorter edge, or use remeshed()")
-    p = uv[faces]
-    u, v = p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]
-    turned = u[:, 0] * v[:, 1] < u[:, 1] * v[:, 0]
-    faces[turned] = faces[turned][:, ::-1]
-    return Sheet(chart, cell, uv, np.concatenate([nodes, first + np.arange(len(inner))]), faces)
+def _cut_triangles(
+    surface: Complex,
+    skeleton: Skeleton,
+    fitted: Fit,
+    seams: Seams,
+    places: FloatArray,
+    chosen: list[int],
+    edge: float,
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Vertices, those of the seams first; quads of some patches, and the patch of each."""
+    if not chosen:
+        return places, np.empty((0, 4), dtype=np.int64), np.empty(0, dtype=np.int64)
+    half = seams.every_other()
+    made, own = sheets(surface, skeleton, half, chosen, 2.0 * edge, len(places))
+    numbers = np.concatenate([s.number[s.faces] for s in made])
+    patch = np.concatenate([np.full(len(s.faces), k) for s, k in zip(made, chosen, strict=True)])
+    used, local = np.unique(numbers, return_inverse=True)
+    kept = half.edges[np.isin(half.edges, used).all(axis=1)]
+    start = np.concatenate([places, own])[used]
+    vertices, triangles = _improved(surface, fitted, start, local.reshape(-1, 3), np.searchsorted(used, kept))
+    finer, faces = triangles_to_quads(vertices, triangles)
+    # of the new nodes, those in the middle of an edge of a seam are there already
+    between = {}
+    for on in seams.on:
+        for a, middle, b in zip(on[:-2:2].tolist(), on[1::2].tolist(), on[2::2].tolist(), strict=True):
+            between[min(a, b), max(a, b)] = middle
+    number = np.full(len(finer), -1, dtype=np.int64)
+    number[: len(used)] = used
+    for k, (a, b) in enumerate(np.sort(used[edge_table(triangles).edges], axis=1).tolist()):
+        number[len(used) + k] = between.get((a, b), -1)
+    new = number < 0
+    number[new] = len(places) + len(own) + np.arange(np.count_nonzero(new))
+    result = np.concatenate([places, own, finer[new]])
+    result[used] = vertices
+    return result, number[faces], np.repeat(patch, 3)
 
 
-def _depth(rim: FloatArray, places: FloatArray) -> FloatArray:
-    """(k,) distances of places to the sides of a convex polygon, in lengths of the side; negative outside."""
-    after = np.roll(rim, -1, axis=0) - rim
-    inwards = np.stack([-after[:, 1], after[:, 0]], axis=1) / (after**2).sum(axis=1)[:, None]
-    return ((places[:, None] - rim[None]) * inwards[None]).sum(axis=2).min(axis=1)
+def _improved(
+    surface: Complex, fitted: Fit, vertices: FloatArray, faces: IntArray, kept: IntArray
+) -> tuple[FloatArray, IntArray]:
+    """Vertices spread out along the fitted surface, and edges turned that are not kept."""
+    normals = _normals(surface, vertices)
+    for _ in range(TURNS):
+        faces = flipped(vertices, faces, normals, kept)
+        vertices = spread_out(fitted, vertices, faces, ROUNDS)
+    return vertices, flipped(vertices, faces, normals, kept)
 
 
-def _same_by_gluing(sheets: list[Sheet], seams: Seams) -> list[IntArray]:
-    """Of every sheet inner edges (k, 2), own nodes: closed by gluing, or the same as an arc's or as one found before."""
-    inner = []
-    for sheet in sheets:
-        table = edge_table(sheet.faces)
-        inner.append(table.edges[table.counts == 2])
-    pairs = np.concatenate([seams.edges, *(np.sort(s.number[e], axis=1) for s, e in zip(sheets, inner, strict=True))])
-    _, first = np.unique(pairs, axis=0, return_index=True)
-    wrong = np.ones(len(pairs), dtype=np.bool_)
-    wrong[first] = False
-    wrong |= pairs[:, 0] == pairs[:, 1]
-    parts = np.split(wrong[len(seams.edges) :], np.cumsum([len(e) for e in inner])[:-1])
-    return [e[part] for e, part in zip(inner, parts, strict=True)]
+def _normals(surface: Complex, vertices: FloatArray) -> FloatArray:
+    """(n, 3) unit normals of the surface at its points next to the vertices."""
+    return vertex_normals(surface.points, surface.triangles)[np.asarray(cKDTree(surface.points).query(vertices)[1])]
 
 
-def _cut_edges(sheet: Sheet, chosen: IntArray, first: int) -> FloatArray:
-    """Cut inner edges (k, 2) of a sheet in two, in place; places (l, 2) of the new nodes, numbered from `first` on.
-
-    Of edges in the same triangle only the first is cut, the others wait for the next round.
-    """
-    if len(chosen) == 0:
-        return np.empty((0, 2))
-    table = edge_table(sheet.faces)
-    pairs = edge_sides(table)
-    stride = len(sheet.uv)
-    which = np.searchsorted(table.edges[:, 0] * stride + table.edges[:, 1], chosen[:, 0] * stride + chosen[:, 1])
-    faces, middles, used = sheet.faces.tolist(), [], set()
-    for e in which.tolist():
-        f, g = (int(s) // 3 for s in pairs[e])
-        if f in used or g in used:
-            continue
-        used |= {f, g}
-        a, b = table.edges[e].tolist()
-        new = stride + len(middles)
-        middles.append(0.5 * (sheet.uv[a] + sheet.uv[b]))
-        for t in (f, g):
-            faces.append([new if v == a else v for v in faces[t]])
-            faces[t] = [new if v == b else v for v in faces[t]]
-    sheet.faces = np.array(faces, dtype=np.int64)
-    sheet.uv = np.concatenate([sheet.uv, middles])
-    sheet.number = np.concatenate([sheet.number, first + np.arange(len(middles))])
-    return np.array(middles)
+def _folds(vertices: FloatArray, faces: IntArray, normals: FloatArray) -> BoolArray:
+    """(m,) faces with a corner that lies upside down."""
+    crosses = corner_crosses(vertices, faces)
+    up = normals[faces].sum(axis=1)
+    found: BoolArray = ((crosses * up[:, None]).sum(axis=2) <= 0.0).any(axis=1)
+    return found

@@ -7,6 +7,7 @@ attached to a single point, as that of a sphere, is slit open along a flow line 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -254,19 +255,28 @@ def _layout(positions: FloatArray, corners: IntArray, domain: Domain) -> FloatAr
 
 def tutte(count: int, triangles: IntArray, boundary: IntArray, fixed: FloatArray) -> FloatArray:
     """Places (count, 2): given on the boundary, elsewhere the mean of the neighbours."""
+    return harmonic(count, triangles, boundary)(fixed)
+
+
+def harmonic(count: int, triangles: IntArray, boundary: IntArray) -> Callable[[FloatArray], FloatArray]:
+    """The map from values (b, k) on the boundary to values (count, k) that are means of those of the neighbours."""
     edges = edge_table(triangles).edges
-    uv = np.zeros((count, 2))
-    uv[boundary] = fixed
     free = np.ones(count, dtype=np.bool_)
     free[boundary] = False
-    if not free.any():
-        return uv
     rows, columns = np.concatenate([edges, edges[:, ::-1]]).T
     ones = np.ones(len(rows))
     adjacency = coo_array((ones, (rows, columns)), shape=(count, count)).tocsr()
     degree = np.asarray(adjacency.sum(axis=1)).ravel()
     laplacian = coo_array((degree, (np.arange(count), np.arange(count))), shape=(count, count)).tocsr() - adjacency
-    inner, outer = np.flatnonzero(free), np.flatnonzero(~free)
-    matrix = laplacian[inner][:, inner].tocsc()
-    uv[inner] = splu(matrix).solve(-(laplacian[inner][:, outer] @ uv[outer]))
-    return uv
+    inner = np.flatnonzero(free)
+    factor = splu(laplacian[inner][:, inner].tocsc()) if len(inner) else None
+    coupling = laplacian[inner][:, boundary]
+
+    def extend(fixed: FloatArray) -> FloatArray:
+        values = np.zeros((count, fixed.shape[1]))
+        values[boundary] = fixed
+        if factor is not None:
+            values[inner] = factor.solve(-(coupling @ fixed))
+        return values
+
+    return extend

@@ -94,7 +94,7 @@ def remesh(surface: Complex, edge: float) -> tuple[IntArray, IntArray]:
             nodes = np.delete(nodes, unused) if len(unused) else _with_more(nodes, wrong, owner, distance)
         else:
             triangles = np.empty((0, 3), dtype=np.int64)
-        if len(triangles) and _same(surface, nodes, triangles):
+        if len(triangles) and same_surface(surface, surface.points[nodes], triangles):
             return nodes, oriented(triangles)[0]
         edge *= 0.8
     return np.arange(len(surface.points)), surface.triangles
@@ -253,9 +253,9 @@ def _with_more(nodes: IntArray, wrong: IntArray, owner: IntArray, distance: Floa
     return np.unique(np.concatenate([nodes, member[order][firsts]]))
 
 
-def _same(surface: Complex, nodes: IntArray, triangles: IntArray) -> bool:
+def same_surface(surface: Complex, points: FloatArray, triangles: IntArray) -> bool:
     """Whether a coarse surface has the invariants of the fine one."""
-    coarse = Complex(surface.points[nodes], triangles)
+    coarse = Complex(points, triangles)
     return (
         coarse.euler_characteristic == surface.euler_characteristic
         and coarse.components == surface.components
