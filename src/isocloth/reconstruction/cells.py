@@ -238,9 +238,9 @@ def arcs(surface: Complex, cells: CellComplex) -> tuple[IntArray, list[IntArray]
 
 
 def cut_paths(pairs: IntArray, ends: IntArray) -> tuple[IntArray, list[IntArray]]:
-    """Edges (k, 2) joined to paths: points at which these end, which are `ends` and where not two edges meet, and paths.
+    """Edges (k, 2) joined to paths: points at which these end, and the paths.
 
-    Every closed curve must have one of the ends.
+    Paths end at `ends`, and wherever not two edges meet. Every closed curve must have one of the ends.
     """
     beside: dict[int, list[int]] = {}
     for a, b in pairs.tolist():

@@ -52,7 +52,8 @@ def flipped(
 
 def _turned(pair: tuple[FloatArray, FloatArray], up: FloatArray) -> IntArray:
     """(k,) how many of two triangles lie upside down."""
-    return sum(((cross * up).sum(axis=1) <= 0.0).astype(np.int64) for cross in pair)  # type: ignore[return-value]
+    one, other = ((cross * up).sum(axis=1) <= 0.0 for cross in pair)
+    return one.astype(np.int64) + other
 
 
 def _apart(order: IntArray, first: IntArray, second: IntArray, new: IntArray, count: int) -> IntArray:

@@ -1,10 +1,10 @@
 """One mesh glued from the charts of all 2-cells, section 5.4.9 and remark 5.4.7.
 
-The surface is cut into patches, seams get their nodes, every patch becomes a sheet of triangles or a grid of quads with
-these nodes on its sides, and sheets are put together. Then nodes are spread out along the fitted surface, and edges that
-are on no 1-cell are turned where this makes better triangles: charts decide what is joined to what, the surface decides
-where. Quads: patches that fit on a rectangle without being stretched much become grids, the others triangles cut in
-three.
+The surface is cut into patches, seams get their nodes, every patch becomes a sheet of triangles or a grid of quads
+with these nodes on its sides, and sheets are put together. Then nodes are spread out along the fitted surface, and
+edges that are on no 1-cell are turned where this makes better triangles: charts decide what is joined to what, the
+surface decides where. Quads: patches that fit on a rectangle without being stretched much become grids, the others
+triangles cut in three.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from isocloth.errors import MeshError
 from isocloth.meshes.geometry import corner_crosses, triangulate, vertex_normals
 from isocloth.meshes.subdivide import triangles_to_quads
 from isocloth.meshes.topology import edge_table
+from isocloth.reconstruction.balance import balanced
 from isocloth.reconstruction.cells import CellComplex
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.fitting import Fit, spread_out
 from isocloth.reconstruction.flips import flipped
-from isocloth.reconstruction.grids import best_grid, quads
+from isocloth.reconstruction.grids import Grid, best_grid, quads
 from isocloth.reconstruction.morse import Gradient
 from isocloth.reconstruction.patches import Skeleton, cut, flattened
 from isocloth.reconstruction.remesh import boundary_corners, same_surface
@@ -34,6 +35,8 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 TURNS, ROUNDS = 4, 4
 #: a patch is cut into a grid if this stretches it by no more
 STRETCH = 0.8
+#: median edge of quads beside the distance of nodes on seams: those of triangles cut in three are shorter inside
+QUAD = 0.8
 
 
 class Glued(NamedTuple):
@@ -56,11 +59,10 @@ def glue(
 ) -> Glued:
     """A mesh with edges of about `edge` m, shorter where faces would fold: then the fewest folds are taken."""
     smallest = float(np.median(surface.edge_lengths))
-    whole = np.zeros(len(surface.edges), dtype=np.bool_)
     best: Glued | None = None
     while best is None or (best.folded > 0 and edge > smallest):
         corners = boundary_corners(surface, edge)
-        skeleton = cut(surface, cells, gradient, corners, whole)
+        skeleton = cut(surface, cells, gradient, corners)
         made = (_triangles if element == "triangle" else _quads)(surface, skeleton, fitted, edge, corners)
         if best is None or made.folded < best.folded:
             best = made
@@ -85,10 +87,11 @@ def _triangles(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, c
 
 def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corners: IntArray) -> Glued:
     """Patches as grids where these are good, else as triangles twice as large, cut in three."""
-    seams = seam_nodes(surface, skeleton, edge, even=True)
+    seams, grids = _grids(surface, skeleton, edge)
+    if len(grids) < len(skeleton.patches):
+        edge /= QUAD
+        seams, grids = _grids(surface, skeleton, edge)
     places = evened(surface, skeleton, seams, corners)
-    found = [best_grid(flattened(surface, p), *around(skeleton, seams, p)) for p in skeleton.patches]
-    grids = {k: g for k, g in enumerate(found) if g is not None and g.stretch <= STRETCH}
     while True:
         others = [k for k in range(len(skeleton.patches)) if k not in grids]
         vertices, faces, patch = _cut_triangles(surface, skeleton, fitted, seams, places, others, edge)
@@ -108,6 +111,32 @@ def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corne
         grids = {k: g for k, g in grids.items() if k not in bad}
     cell = np.array([p.cell for p in skeleton.patches])[patch]
     return Glued(vertices, faces, cell, seams.edges, int(np.count_nonzero(folds)))
+
+
+def _grids(surface: Complex, skeleton: Skeleton, edge: float) -> tuple[Seams, dict[int, Grid]]:
+    """Nodes on seams, and the grids of the patches that have good ones."""
+    charts = [flattened(surface, patch) for patch in skeleton.patches]
+
+    def good(seams: Seams, wanted: dict[int, tuple[int, int]]) -> dict[int, Grid]:
+        found = {}
+        for k, (chart, patch) in enumerate(zip(charts, skeleton.patches, strict=True)):
+            grid = best_grid(chart, *around(skeleton, seams, patch), wanted.get(k))
+            if grid is not None and grid.stretch <= STRETCH:
+                found[k] = grid
+        return found
+
+    seams = seam_nodes(surface, skeleton, edge, even=True)
+    grids = good(seams, {})
+    segments, corners = balanced(skeleton, seams, grids)
+    if not corners:
+        return seams, grids
+    wanted = {}
+    for k, sides in corners.items():
+        on_sides = segments[[arc for arc, _ in skeleton.patches[k].sides]]
+        starts = np.cumsum(on_sides) - on_sides
+        wanted[k] = (int(starts[sides[0]]), int(starts[sides[1]] - starts[sides[0]]))
+    seams = seam_nodes(surface, skeleton, edge, even=True, wanted=segments)
+    return seams, good(seams, wanted)
 
 
 def _cut_triangles(

@@ -1,8 +1,9 @@
 """Grids: charts on rectangles, cut into quads whose nodes on the sides are given, as figures 5.14 and 5.17.
 
-With 2 (a + b) nodes around a chart, any of them may be the first corner of a rectangle of a times b quads, whatever arcs
-the chart is bounded by. Of all rectangles the one is taken that stretches the chart least. To find it, the harmonic
-extensions of a few hat functions on the boundary are computed once; the map to any rectangle is a sum of these.
+With 2 (a + b) nodes around a chart, any of them may be the first corner of a rectangle of a times b quads, whatever
+arcs the chart is bounded by. Of all rectangles the one is taken that stretches the chart least. To find it, the
+harmonic extensions of a few hat functions on the boundary are computed once; the map to any rectangle is a sum of
+these.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ HATS = 48
 LOOKED_AT = 1500
 #: steps around the best rectangle of the search that are tried exactly
 STEPS = 2
+#: a grid that is wanted may stretch a chart by so much more than the best
+WANTED = 1.2
 #: a stretch below this is as bad as can be
 SQUEEZED = 1e-3
 
@@ -29,14 +32,18 @@ class Grid(NamedTuple):
 
     nodes: IntArray  #: (a + 1, b + 1) nodes around the chart where they are on its sides, else -1
     places: FloatArray  #: (a + 1, b + 1, N) positions in m
+    corner: int  #: which of the nodes around the chart is the first corner
+    width: int  #: a
     stretch: float  #: root mean square over the area of the logarithm of how much lengths change, up to a common scale
 
 
-def best_grid(chart: Chart, nodes: IntArray, distance: FloatArray) -> Grid | None:
+def best_grid(
+    chart: Chart, nodes: IntArray, distance: FloatArray, wanted: tuple[int, int] | None = None
+) -> Grid | None:
     """The grid that stretches a chart least; `nodes` (k,) are around it, at `distance` (k,) in m along its boundary.
 
-    None if there is no grid of at least two by two quads, or if the boundary turns back on itself at a node, where a
-    quad would have an angle of pi.
+    wanted: first corner and width of a grid that is taken unless another is clearly better. None if there is no grid of
+    at least two by two quads, or if the boundary turns back on itself at a node, where a quad would have an angle of pi.
     """
     count = len(nodes)
     if count % 2 or count < 8 or (np.roll(nodes, 1) == np.roll(nodes, -1)).any():
@@ -53,7 +60,9 @@ def best_grid(chart: Chart, nodes: IntArray, distance: FloatArray) -> Grid | Non
     tried = []
     for width in range(1, half):
         for start in range(half):
-            rim = _rectangle(unit * (np.arange(hats) - start), unit * width, unit * (half - width))
+            rim = _rectangle(
+                unit * np.arange(-start, hats - start, dtype=np.float64), unit * width, unit * (half - width)
+            )
             tried.append((measure(basis[measure.used] @ rim), round(unit * width), round(unit * start)))
     _, width, start = min(tried)
     best: tuple[float, int, int] | None = None
@@ -62,6 +71,10 @@ def best_grid(chart: Chart, nodes: IntArray, distance: FloatArray) -> Grid | Non
             uv = extend(_rectangle(along - corner, a, count // 2 - a))
             found = (measure(uv[measure.used]), a, corner)
             best = found if best is None or found < best else best
+    if wanted is not None:
+        corner, a = wanted
+        found = (measure(extend(_rectangle(along - corner, a, count // 2 - a))[measure.used]), a, corner)
+        best = found if best is None or found[0] < WANTED * best[0] else best
     if best is None:
         return None
     stretch, a, corner = best
@@ -75,7 +88,7 @@ def best_grid(chart: Chart, nodes: IntArray, distance: FloatArray) -> Grid | Non
     around = np.roll(nodes, -corner)
     x, y = _rectangle(np.arange(count, dtype=np.float64), a, b).round().astype(np.int64).T
     names[x, y] = around
-    return Grid(names, places, stretch) if np.isfinite(places).all() else None
+    return Grid(names, places, corner % count, a, stretch) if np.isfinite(places).all() else None
 
 
 def quads(numbers: IntArray) -> IntArray:

@@ -40,9 +40,9 @@ class Skeleton(NamedTuple):
     patches: list[Patch]
 
 
-def cut(surface: Complex, cells: CellComplex, gradient: Gradient, corners: IntArray, more: BoolArray) -> Skeleton:
-    """Cut a surface along its 1-cells and along edges `more` (ne,); `corners`: further points at which arcs end."""
-    edges = cells.skeleton | more
+def cut(surface: Complex, cells: CellComplex, gradient: Gradient, corners: IntArray) -> Skeleton:
+    """Cut a surface along its 1-cells; `corners`: further points at which arcs end."""
+    edges = cells.skeleton
     met = np.zeros(len(surface.points), dtype=np.bool_)
     met[surface.edges[edges]] = True
     for cell in cells.two:
@@ -56,7 +56,7 @@ def cut(surface: Complex, cells: CellComplex, gradient: Gradient, corners: IntAr
     by_patch = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
     number = {t: k for k, t in enumerate(gradient.maxima.tolist())}
     cell_of = [number[int(gradient.maximum[chosen[0]])] for chosen in by_patch]
-    first = {(int(a[i]), int(a[i + 1])): (k, True) for k, a in enumerate(arcs) for i in (0,)}
+    first = {(int(a[0]), int(a[1])): (k, True) for k, a in enumerate(arcs)}
     first |= {(int(a[-1]), int(a[-2])): (k, False) for k, a in enumerate(arcs)}
     patches = [
         _patch(surface, edges, fixed, first, np.sort(chosen), cell)
@@ -83,7 +83,6 @@ def _patch(
     boundary = np.roll(loops[0], -places[0])
     starts = places - places[0]
     here = points[boundary]
-    # an arc of a single edge can be walked both ways from either end; its two ends tell
     sides = [first[int(here[s]), int(here[(s + 1) % len(here)])] for s in starts.tolist()]
     return Patch(cell, points, triangles, boundary, sides, starts)
 

@@ -1,12 +1,13 @@
 """Nodes on arcs: one set on each, used by the charts on both of its sides.
 
-Nodes are evenly spaced along an arc. An arc that is much shorter than an edge, as between two points at which flow lines
-meet, shrinks to one node, which leaves the topology as it is. A closed arc gets three segments at least, and of several
-arcs between the same two ends all but one get two: otherwise edges would become the same by gluing.
+Nodes are evenly spaced along an arc. An arc that is much shorter than an edge, as between two points at which flow
+lines meet, shrinks to one node, which leaves the topology as it is. A closed arc gets three segments at least, and of
+several arcs between the same two ends all but one get two: otherwise edges would become the same by gluing.
 """
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -35,8 +36,13 @@ class Seams(NamedTuple):
         return Seams(self.places, [a[::2] for a in self.on])
 
 
-def seam_nodes(surface: Complex, skeleton: Skeleton, edge: float, *, even: bool = False) -> Seams:
-    """Nodes about `edge` m apart on all arcs. `even`: each has an even number of segments, and all holds for halves."""
+def seam_nodes(
+    surface: Complex, skeleton: Skeleton, edge: float, *, even: bool = False, wanted: IntArray | None = None
+) -> Seams:
+    """Nodes about `edge` m apart on all arcs. `even`: each has an even number of segments, and all holds for halves.
+
+    wanted: (na,) segments of the arcs, in place of those from their lengths.
+    """
     unit = 2 if even else 1
     names, ends = np.unique([[a[0], a[-1]] for a in skeleton.arcs], return_inverse=True)
     ends = ends.reshape(-1, 2)
@@ -58,7 +64,7 @@ def seam_nodes(surface: Complex, skeleton: Skeleton, edge: float, *, even: bool 
         pair = (min(a, b), max(a, b))
         least = 3 if a == b else 2 if pair in seen else 1
         seen.add(pair)
-        segments = unit * max(round(length / (unit * edge)), least)
+        segments = unit * max(round(length / (unit * edge)), least) if wanted is None else int(wanted[k])
         inner = _along(surface.points[path], np.arange(1, segments) / segments)
         places.append(inner)
         on.append(np.concatenate([[a], count + np.arange(len(inner)), [b]]).astype(np.int64))
@@ -132,7 +138,7 @@ def evened(surface: Complex, skeleton: Skeleton, seams: Seams, corners: IntArray
         for i, j in zip(starts, [*starts[1:], starts[0] + len(points)], strict=True):
             path = [points[k % len(points)] for k in range(i, j + 1)]
             nodes: list[int] = []
-            for v, w in zip(path[:-1], path[1:], strict=True):
+            for v, w in pairwise(path):
                 if (v, w) in on_arc:
                     arc, forward = on_arc[v, w]
                     nodes += (seams.on[arc] if forward else seams.on[arc][::-1])[:-1].tolist()

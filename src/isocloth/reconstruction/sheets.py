@@ -1,9 +1,9 @@
 """Sheets: charts meshed in their flat domains, with given nodes on their sides.
 
-Each chart adds nodes of its own, spread evenly over its part of the surface, to those of its seams, and is meshed on the
-disc, where Delaunay's triangulation ends at the nodes of the sides. Gluing is then a matter of names: a node of a seam
-has one number in all sheets. What remains to be looked after are edges that become the same by gluing, as those from a
-node to the two sides of a slit: one of them is cut in two.
+Each chart adds nodes of its own, spread evenly over its part of the surface, to those of its seams, and is meshed on
+the disc, where Delaunay's triangulation ends at the nodes of the sides. Gluing is then a matter of names: a node of a
+seam has one number in all sheets. What remains to be looked after are edges that become the same by gluing, as those
+from a node to the two sides of a slit: one of them is cut in two.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from isocloth.errors import MeshError
 from isocloth.meshes.topology import edge_sides, edge_table
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.parametrise import Chart
-from isocloth.reconstruction.patches import flattened
+from isocloth.reconstruction.patches import Skeleton, flattened
 from isocloth.reconstruction.remesh import neighbour_lists, spread_nodes
 from isocloth.reconstruction.seams import Seams, around
-from isocloth.reconstruction.patches import Skeleton
 from isocloth.typing import FloatArray, IntArray
 
 #: a node of a chart stays so far away from the sides of its domain, in lengths of the side between two nodes
@@ -43,7 +42,7 @@ class Sheet:
 def sheets(
     surface: Complex, skeleton: Skeleton, seams: Seams, chosen: list[int], edge: float, first: int
 ) -> tuple[list[Sheet], FloatArray]:
-    """Sheets of the patches `chosen` with edges of about `edge` m, and positions of their own nodes, from `first` on."""
+    """Sheets of the patches `chosen` with edges of about `edge` m, and positions of their own nodes, numbered on."""
     places, made = [np.empty((0, surface.points.shape[1]))], []
     count = first
     for k in chosen:
@@ -93,7 +92,7 @@ def _depth(rim: FloatArray, places: FloatArray) -> FloatArray:
 
 
 def _same_by_gluing(sheets: list[Sheet], seams: Seams) -> list[IntArray]:
-    """Of every sheet inner edges (k, 2), own nodes: closed by gluing, or the same as an arc's or as one found before."""
+    """Inner edges (k, 2) of every sheet that are closed by gluing, or the same as one of a seam or one found before."""
     inner = []
     for sheet in sheets:
         table = edge_table(sheet.faces)
@@ -118,7 +117,9 @@ def _cut_edges(sheet: Sheet, chosen: IntArray, first: int) -> FloatArray:
     pairs = edge_sides(table)
     stride = len(sheet.uv)
     which = np.searchsorted(table.edges[:, 0] * stride + table.edges[:, 1], chosen[:, 0] * stride + chosen[:, 1])
-    faces, middles, used = sheet.faces.tolist(), [], set()
+    faces = sheet.faces.tolist()
+    middles: list[FloatArray] = []
+    used: set[int] = set()
     for e in which.tolist():
         f, g = (int(s) // 3 for s in pairs[e])
         if f in used or g in used:
