@@ -87,14 +87,14 @@ def _triangles(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, c
 
 def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corners: IntArray) -> Glued:
     """Patches as grids where these are good, else as triangles twice as large, cut in three."""
-    seams, grids = _grids(surface, skeleton, edge)
-    if len(grids) < len(skeleton.patches):
-        edge /= QUAD
-        seams, grids = _grids(surface, skeleton, edge)
-    places = evened(surface, skeleton, seams, corners)
+    refused: set[int] = set()
     while True:
+        seams, grids = _grids(surface, skeleton, edge, refused)
+        if len(grids) < len(skeleton.patches):
+            seams, grids = _grids(surface, skeleton, edge / QUAD, refused)
+        places = evened(surface, skeleton, seams, corners)
         others = [k for k in range(len(skeleton.patches)) if k not in grids]
-        vertices, faces, patch = _cut_triangles(surface, skeleton, fitted, seams, places, others, edge)
+        vertices, faces, patch = _cut_triangles(surface, skeleton, fitted, seams, places, others, edge / QUAD)
         for k, grid in grids.items():
             number = grid.nodes.copy()
             own = number < 0
@@ -108,19 +108,21 @@ def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corne
         bad = np.intersect1d(patch[folds], list(grids))
         if len(bad) == 0:
             break
-        grids = {k: g for k, g in grids.items() if k not in bad}
+        refused |= set(bad.tolist())
     cell = np.array([p.cell for p in skeleton.patches])[patch]
     return Glued(vertices, faces, cell, seams.edges, int(np.count_nonzero(folds)))
 
 
-def _grids(surface: Complex, skeleton: Skeleton, edge: float) -> tuple[Seams, dict[int, Grid]]:
-    """Nodes on seams, and the grids of the patches that have good ones."""
-    charts = [flattened(surface, patch) for patch in skeleton.patches]
+def _grids(
+    surface: Complex, skeleton: Skeleton, edge: float, refused: set[int]
+) -> tuple[Seams, dict[int, Grid]]:
+    """Nodes on seams, and the grids of the patches that have good ones and are not refused."""
+    charts = {k: flattened(surface, p) for k, p in enumerate(skeleton.patches) if k not in refused}
 
     def good(seams: Seams, wanted: dict[int, tuple[int, int]]) -> dict[int, Grid]:
         found = {}
-        for k, (chart, patch) in enumerate(zip(charts, skeleton.patches, strict=True)):
-            grid = best_grid(chart, *around(skeleton, seams, patch), wanted.get(k))
+        for k, chart in charts.items():
+            grid = best_grid(chart, *around(skeleton, seams, skeleton.patches[k]), wanted.get(k))
             if grid is not None and grid.stretch <= STRETCH:
                 found[k] = grid
         return found

@@ -43,7 +43,7 @@ def best_grid(
     """The grid that stretches a chart least; `nodes` (k,) are around it, at `distance` (k,) in m along its boundary.
 
     wanted: first corner and width of a grid that is taken unless another is clearly better. None if there is no grid of
-    at least two by two quads, or if the boundary turns back on itself at a node, where a quad would have an angle of pi.
+    at least two by two quads, or if the boundary turns back on itself at a node, where an angle would be pi.
     """
     count = len(nodes)
     if count % 2 or count < 8 or (np.roll(nodes, 1) == np.roll(nodes, -1)).any():
