@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from isocloth.errors import MeshError
-from isocloth.meshes.geometry import corner_crosses, triangulate, vertex_normals
+from isocloth.meshes.geometry import corner_crosses, triangulate, vector_areas, vertex_normals
 from isocloth.meshes.subdivide import triangles_to_quads
 from isocloth.meshes.topology import edge_table
 from isocloth.reconstruction.balance import balanced
@@ -60,13 +60,16 @@ def glue(
     """A mesh with edges of about `edge` m, shorter where faces would fold: then the fewest folds are taken."""
     smallest = float(np.median(surface.edge_lengths))
     best: Glued | None = None
-    while best is None or (best.folded > 0 and edge > smallest):
-        corners = boundary_corners(surface, edge)
+    length = edge
+    while best is None or (best.folded > 0 and length > smallest):
+        corners = boundary_corners(surface, length)
         skeleton = cut(surface, cells, gradient, corners)
-        made = (_triangles if element == "triangle" else _quads)(surface, skeleton, fitted, edge, corners)
+        made = (_triangles if element == "triangle" else _quads)(surface, skeleton, fitted, length, corners)
         if best is None or made.folded < best.folded:
             best = made
-        edge *= 0.8
+        length *= 0.8
+    if element == "quad" and best.folded > 0:
+        best = _flat_quads(glue(surface, cells, gradient, fitted, 2.0 * edge / QUAD, "triangle"))
     if not same_surface(surface, best.vertices, triangulate(best.faces)):
         raise MeshError("what the charts are glued to has another topology than the surface; use remeshed()")
     return best
@@ -113,9 +116,17 @@ def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corne
     return Glued(vertices, faces, cell, seams.edges, int(np.count_nonzero(folds)))
 
 
-def _grids(
-    surface: Complex, skeleton: Skeleton, edge: float, refused: set[int]
-) -> tuple[Seams, dict[int, Grid]]:
+def _flat_quads(made: Glued) -> Glued:
+    """Triangles cut in three without moving a node: no quad folds that was no folded triangle."""
+    vertices, faces = triangles_to_quads(made.vertices, made.faces)
+    edges = edge_table(made.faces).edges
+    n = len(made.vertices)
+    middle = n + np.searchsorted(edges[:, 0] * n + edges[:, 1], made.seams[:, 0] * n + made.seams[:, 1])
+    seams = np.concatenate([np.stack([made.seams[:, end], middle], axis=1) for end in range(2)])
+    return Glued(vertices, faces, np.repeat(made.cell, 3), seams, made.folded)
+
+
+def _grids(surface: Complex, skeleton: Skeleton, edge: float, refused: set[int]) -> tuple[Seams, dict[int, Grid]]:
     """Nodes on seams, and the grids of the patches that have good ones and are not refused."""
     charts = {k: flattened(surface, p) for k, p in enumerate(skeleton.patches) if k not in refused}
 
@@ -195,8 +206,10 @@ def _normals(surface: Complex, vertices: FloatArray) -> FloatArray:
 
 
 def _folds(vertices: FloatArray, faces: IntArray, normals: FloatArray) -> BoolArray:
-    """(m,) faces with a corner that lies upside down."""
+    """(m,) faces with a corner that lies upside down, against the surface or against the face itself."""
     crosses = corner_crosses(vertices, faces)
     up = normals[faces].sum(axis=1)
-    found: BoolArray = ((crosses * up[:, None]).sum(axis=2) <= 0.0).any(axis=1)
+    own = vector_areas(vertices, faces)
+    least = np.minimum((crosses * up[:, None]).sum(axis=2), (crosses * own[:, None]).sum(axis=2)).min(axis=1)
+    found: BoolArray = least <= 1e-9 * (crosses**2).sum(axis=2).max(axis=1)
     return found
