@@ -14,7 +14,7 @@ import numpy as np
 
 from isocloth.meshes import topology
 from isocloth.reconstruction.cells import CellComplex, cut_paths
-from isocloth.reconstruction.complex import Complex
+from isocloth.reconstruction.complex import Complex, oriented
 from isocloth.reconstruction.morse import Gradient
 from isocloth.reconstruction.parametrise import Chart, cut_open, slit, tutte
 from isocloth.typing import BoolArray, FloatArray, IntArray
@@ -25,7 +25,7 @@ class Patch(NamedTuple):
 
     cell: int  #: 2-cell it is part of
     points: IntArray  #: (k,) points of the surface
-    triangles: IntArray  #: (l, 3) between its own points, turned as those of the surface
+    triangles: IntArray  #: (l, 3) between its own points, turned alike, as those of the surface if it has two sides
     boundary: IntArray  #: (b,) its own points around it, from one end of an arc on
     sides: list[tuple[int, bool]]  #: arcs around it, each with whether it is walked from its first point
     starts: IntArray  #: (d,) places in `boundary` at which the sides begin
@@ -75,6 +75,7 @@ def _patch(
 ) -> Patch:
     """The patch of triangles `chosen`; `first`: the arc that begins with a step from one point to another."""
     points, triangles = cut_open(surface, chosen, edges)
+    triangles, _ = oriented(triangles)  # a disc can be, on a one-sided surface too
     table = topology.edge_table(triangles)
     loops = topology.boundary_loops(topology.boundary_sides(triangles, table))
     if len(loops) != 1 or len(points) - len(table.edges) + len(triangles) != 1:
