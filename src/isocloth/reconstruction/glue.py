@@ -15,7 +15,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from isocloth.errors import MeshError
-from isocloth.meshes.geometry import corner_crosses, triangulate, vector_areas, vertex_normals
+from isocloth.meshes.geometry import corner_angles, corner_crosses, triangulate, vector_areas, vertex_normals
 from isocloth.meshes.subdivide import triangles_to_quads
 from isocloth.meshes.topology import edge_table
 from isocloth.reconstruction.balance import balanced
@@ -35,6 +35,8 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 TURNS, ROUNDS = 4, 4
 #: a patch is cut into a grid if this stretches it by no more
 STRETCH = 0.8
+#: and if its quads have at least this smallest angle on average, in degrees; triangles cut in three have 59
+REGULAR = 60.0
 #: median edge of quads beside the distance of nodes on seams: those of triangles cut in three are shorter inside
 QUAD = 0.8
 
@@ -108,10 +110,11 @@ def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corne
         normals = _normals(surface, vertices)
         vertices = spread_out(fitted, vertices, faces, TURNS * ROUNDS)
         folds = _folds(vertices, faces, normals)
-        bad = np.intersect1d(patch[folds], list(grids))
-        if len(bad) == 0:
+        angles = np.degrees(corner_angles(vertices, faces).min(axis=1))
+        bad = {k for k in grids if folds[patch == k].any() or angles[patch == k].mean() < REGULAR}
+        if not bad:
             break
-        refused |= set(bad.tolist())
+        refused |= bad
     cell = np.array([p.cell for p in skeleton.patches])[patch]
     return Glued(vertices, faces, cell, seams.edges, int(np.count_nonzero(folds)))
 

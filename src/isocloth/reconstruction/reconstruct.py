@@ -157,8 +157,14 @@ class Reconstruction:
     @cached_property
     def mesh(self) -> Mesh:
         """A mesh for `Simulation`, with edges of about the length asked for, by default two spacings."""
-        make = self.glued if self.meshing == "charts" else self.remeshed
-        return make(self.edge, self.element)
+        if self.meshing == "spread":
+            return self.remeshed(self.edge, self.element)
+        return Mesh(self.made.vertices, self.made.faces, name="reconstruction", orient=True)
+
+    @cached_property
+    def made(self) -> glue.Glued:
+        """What `mesh` is made of where it is glued from charts."""
+        return self.gluing(self.edge, self.element)
 
     def remeshed(self, edge: float | None = None, element: Literal["triangle", "quad"] = "triangle") -> Mesh:
         """A mesh of triangles or quads with edges of about `edge` m, of the same topology."""

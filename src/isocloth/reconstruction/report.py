@@ -92,8 +92,11 @@ def page(found: Reconstruction, title: str) -> str:
         for k in range(min(len(found.cell_complex.two), 4))
     ]
     if found.points.shape[1] == 3 and found.components == 1 and found.orientable:
-        how = "glued from the charts" if found.meshing == "charts" else "of evenly spread nodes"
-        parts.append(_figure(draw.mesh_picture(found, found.mesh), f"Mesh for the simulator, {how}."))
+        if found.meshing == "charts":
+            picture = draw.mesh_picture(found, found.mesh, glued=found.made)
+            parts.append(_figure(picture, "Mesh for the simulator, glued from the charts: 2-cells in colours."))
+        else:
+            parts.append(_figure(draw.mesh_picture(found, found.mesh), "Mesh for the simulator."))
     return "\n".join([*parts, "</html>"]) + "\n"
 
 
