@@ -35,8 +35,9 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 TURNS, ROUNDS = 4, 4
 #: a patch is cut into a grid if this stretches it by no more
 STRETCH = 0.8
-#: and if its quads have at least this smallest angle on average, in degrees; triangles cut in three have 59
-REGULAR = 60.0
+#: and if its quads have a smallest angle of this on average, and all but 1 % of them of that, in degrees; quads of
+#: triangles cut in three have 59 and 37
+REGULAR, SHARPEST = 60.0, 30.0
 #: median edge of quads beside the distance of nodes on seams: those of triangles cut in three are shorter inside
 QUAD = 0.8
 
@@ -111,7 +112,7 @@ def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corne
         vertices = spread_out(fitted, vertices, faces, TURNS * ROUNDS)
         folds = _folds(vertices, faces, normals)
         angles = np.degrees(corner_angles(vertices, faces).min(axis=1))
-        bad = {k for k in grids if folds[patch == k].any() or angles[patch == k].mean() < REGULAR}
+        bad = {k for k in grids if folds[patch == k].any() or not _regular(angles[patch == k])}
         if not bad:
             break
         refused |= bad
@@ -201,6 +202,11 @@ def _improved(
         faces = flipped(vertices, faces, normals, kept)
         vertices = spread_out(fitted, vertices, faces, ROUNDS)
     return vertices, flipped(vertices, faces, normals, kept)
+
+
+def _regular(angles: FloatArray) -> bool:
+    """Whether the smallest angles (m,) of the quads of a grid are better than those of triangles cut in three."""
+    return bool(angles.mean() >= REGULAR and np.percentile(angles, 1.0) >= SHARPEST)
 
 
 def _normals(surface: Complex, vertices: FloatArray) -> FloatArray:

@@ -55,7 +55,7 @@ def best_grid(
     extend = harmonic(len(chart.positions), chart.triangles, chart.boundary)
     measure = _Stretch(chart)
     hats = min(HATS, count - count % 2)
-    basis = extend(_hats(along * hats / count, hats))
+    basis = extend(_hats(along * hats / count, hats))[measure.used]
     half, unit = hats // 2, count / hats
     tried = []
     for width in range(1, half):
@@ -63,7 +63,7 @@ def best_grid(
             rim = _rectangle(
                 unit * np.arange(-start, hats - start, dtype=np.float64), unit * width, unit * (half - width)
             )
-            tried.append((measure(basis[measure.used] @ rim), round(unit * width), round(unit * start)))
+            tried.append((measure(basis @ rim), round(unit * width), round(unit * start)))
     _, width, start = min(tried)
     best: tuple[float, int, int] | None = None
     for a in range(max(width - STEPS, 2), min(width + STEPS, count // 2 - 2) + 1):
