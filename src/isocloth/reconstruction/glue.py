@@ -22,6 +22,7 @@ from isocloth.reconstruction.balance import balanced
 from isocloth.reconstruction.cells import CellComplex
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.fitting import Fit, spread_out
+from isocloth.reconstruction.flatter import flatter
 from isocloth.reconstruction.flips import flipped
 from isocloth.reconstruction.grids import Grid, best_grid, quads
 from isocloth.reconstruction.morse import Gradient
@@ -33,6 +34,8 @@ from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: times that nodes are spread out and edges turned in turn, and rounds of spreading in each
 TURNS, ROUNDS = 4, 4
+#: times that patches which are far from flat are cut in two
+CUTS = 8
 #: a patch is cut into a grid if this stretches it by no more
 STRETCH = 0.8
 #: and if its quads have a smallest angle of this on average, and all but 1 % of them of that, in degrees; quads of
@@ -62,11 +65,12 @@ def glue(
 ) -> Glued:
     """A mesh with edges of about `edge` m, shorter where faces would fold: then the fewest folds are taken."""
     smallest = float(np.median(surface.edge_lengths))
+    more = _more_cuts(surface, cells, gradient)
     best: Glued | None = None
     length = edge
     while best is None or (best.folded > 0 and length > smallest):
         corners = boundary_corners(surface, length)
-        skeleton = cut(surface, cells, gradient, corners)
+        skeleton = cut(surface, cells, gradient, corners, more)
         made = (_triangles if element == "triangle" else _quads)(surface, skeleton, fitted, length, corners)
         if best is None or made.folded < best.folded:
             best = made
@@ -76,6 +80,18 @@ def glue(
     if not same_surface(surface, best.vertices, triangulate(best.faces)):
         raise MeshError("what the charts are glued to has another topology than the surface; use remeshed()")
     return best
+
+
+def _more_cuts(surface: Complex, cells: CellComplex, gradient: Gradient) -> BoolArray:
+    """(ne,) edges along which to cut cells that are far from flat."""
+    more = np.zeros(len(surface.edges), dtype=np.bool_)
+    for _ in range(CUTS):
+        skeleton = cut(surface, cells, gradient, np.empty(0, dtype=np.int64), more)
+        found = flatter(surface, skeleton.patches)
+        if not found.any():
+            break
+        more |= found | skeleton.edges  # with the slits that it was found on
+    return more
 
 
 def _triangles(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corners: IntArray) -> Glued:

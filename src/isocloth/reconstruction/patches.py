@@ -40,9 +40,9 @@ class Skeleton(NamedTuple):
     patches: list[Patch]
 
 
-def cut(surface: Complex, cells: CellComplex, gradient: Gradient, corners: IntArray) -> Skeleton:
-    """Cut a surface along its 1-cells; `corners`: further points at which arcs end."""
-    edges = cells.skeleton
+def cut(surface: Complex, cells: CellComplex, gradient: Gradient, corners: IntArray, more: BoolArray) -> Skeleton:
+    """Cut a surface along its 1-cells and along edges `more` (ne,); `corners`: further points at which arcs end."""
+    edges = cells.skeleton | more
     met = np.zeros(len(surface.points), dtype=np.bool_)
     met[surface.edges[edges]] = True
     for cell in cells.two:

@@ -76,7 +76,9 @@ def _triangulated(chart: Chart, nodes: IntArray, distance: FloatArray, cell: int
     uv = np.concatenate([rim, chart.uv[inner]])
     faces = Delaunay(uv).simplices.astype(np.int64)
     if len(faces) != len(rim) - 2 + 2 * len(inner):
-        raise MeshError("a chart is squeezed too much to be meshed; ask for a shorter edge, or use remeshed()")
+        raise MeshError(
+            "a chart is squeezed too much to be meshed; choose another direction of the height, or use remeshed()"
+        )
     p = uv[faces]
     u, v = p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]
     turned = u[:, 0] * v[:, 1] < u[:, 1] * v[:, 0]
