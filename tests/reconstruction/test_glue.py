@@ -84,7 +84,7 @@ def test_one_cells_are_edges_and_all_that_cells_share(name, element):
         assert np.linalg.norm(on_seams - middle, axis=1).min() < 3.0 * result.spacing
 
 
-@settings(deadline=None, max_examples=12)
+@settings(deadline=None, max_examples=6)
 @given(
     name=st.sampled_from(TWO_SIDED),
     direction=st.integers(0, 1000),
