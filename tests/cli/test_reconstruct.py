@@ -47,6 +47,17 @@ def test_a_ring_taken_as_a_sheet_is_closed_and_says_so(cloud, tmp_path, capsys):
     assert "closed because this is one sheet" in told.err
 
 
+def test_charts_are_glued_on_request(cloud, tmp_path, capsys):
+    meshes = []
+    for meshing in ("spread", "charts"):
+        out = tmp_path / f"{meshing}.obj"
+        assert main(["reconstruct", str(cloud), "-o", str(out), "--meshing", meshing, "--edge", "0.2"]) == 0
+        meshes.append(ic.Mesh.load(out))
+    assert all(mesh.euler_characteristic == 0 and len(mesh.boundary_loops) == 2 for mesh in meshes)
+    assert meshes[0].n_vertices != meshes[1].n_vertices
+    assert "smallest angle" in capsys.readouterr().out
+
+
 def test_errors_are_short(tmp_path, capsys):
     assert main(["reconstruct", str(tmp_path / "none.ply")]) == 2
     assert "does not exist" in capsys.readouterr().err

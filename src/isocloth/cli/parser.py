@@ -88,6 +88,12 @@ def _reconstruct(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", help="page (.html) that shows every stage")
     parser.add_argument("--edge", type=length, metavar="M", help="edges of the mesh (default: two spacings)")
     parser.add_argument("--element", choices=("triangle", "quad"), default="triangle", help="default: triangle")
+    parser.add_argument(
+        "--meshing",
+        choices=("spread", "charts"),
+        default="spread",
+        help="nodes spread evenly over the surface, or charts of 2-cells glued together (default: spread)",
+    )
     parser.add_argument("--direction", type=float, nargs=3, metavar="X", help="of the height (default: the best of 12)")
     parser.add_argument("--detail", type=length, metavar="M", help="features of less height are noise")
     parser.add_argument(

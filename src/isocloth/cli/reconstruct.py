@@ -25,6 +25,7 @@ def reconstruct(options: argparse.Namespace) -> int:
         smooth=options.smooth,
         edge=options.edge,
         element=options.element,
+        meshing=options.meshing,
     )
     if found.components > 1:
         print(f"isocloth: {found.components} pieces; the mesh is the largest, the report shows all", file=sys.stderr)

@@ -2,8 +2,9 @@
 
 `reconstruct` is the whole of it; the files of this room are its stages: `neighbours`, `normals`, `net`, `ribbon`,
 `boundary`, `fill`, `handles`, `mend`, `sheet`, `complex`, then `height`, `flows`, `levels`, `morse`, `cells`,
-`homology`, then `parametrise`, `remesh`, `fitting`, `distance`. `filters` prepare clouds, `files` read them, `draw` and
-`report` show what was found.
+`homology`, then `parametrise`, `remesh`, `fitting`, `distance`, and for meshes glued from charts `patches`, `flatter`,
+`seams`, `sheets`, `grids`, `balance`, `flips`, `glue`. `filters` prepare clouds, `files` read them, `draw` and `report`
+show what was found.
 """
 
 from isocloth.reconstruction.filters import box_grid, curvature_filter, evened, largest_cluster, outliers

@@ -234,12 +234,19 @@ def arcs(surface: Complex, cells: CellComplex) -> tuple[IntArray, list[IntArray]
     This is the complex of remark 5.4.5, in which no two 1-cells overlap. With the 2-cells it has the same Euler
     characteristic.
     """
-    pairs = surface.edges[cells.skeleton]
+    return cut_paths(surface.edges[cells.skeleton], np.array([int(c.points[0]) for c in cells.zero]))
+
+
+def cut_paths(pairs: IntArray, ends: IntArray) -> tuple[IntArray, list[IntArray]]:
+    """Edges (k, 2) joined to paths: points at which these end, and the paths.
+
+    Paths end at `ends`, and wherever not two edges meet. Every closed curve must have one of the ends.
+    """
     beside: dict[int, list[int]] = {}
     for a, b in pairs.tolist():
         beside.setdefault(a, []).append(b)
         beside.setdefault(b, []).append(a)
-    fixed = {int(c.points[0]) for c in cells.zero} | {v for v, w in beside.items() if len(w) != 2}
+    fixed = set(ends.tolist()) | {v for v, w in beside.items() if len(w) != 2}
     paths = []
     for v in sorted(fixed):
         for w in sorted(beside.get(v, [])):

@@ -11,6 +11,7 @@ from isocloth.files import atomic_path
 from isocloth.meshes import Mesh
 from isocloth.pictures.camera import Camera, fit
 from isocloth.pictures.raster import NOBODY, rasterise
+from isocloth.reconstruction.glue import Glued
 from isocloth.reconstruction.parametrise import Chart
 from isocloth.reconstruction.reconstruct import Reconstruction
 from isocloth.typing import FloatArray, IntArray
@@ -99,16 +100,22 @@ def levels_picture(found: Reconstruction, count: int = 24, width: int = 800, hei
     return _reduced(image, width, height)
 
 
-def mesh_picture(found: Reconstruction, mesh: Mesh, width: int = 800, height: int = 700) -> np.ndarray:
-    """A mesh with its edges."""
+def mesh_picture(
+    found: Reconstruction, mesh: Mesh, width: int = 800, height: int = 700, *, glued: Glued | None = None
+) -> np.ndarray:
+    """A mesh with its edges; of a glued one with the 2-cells in colours and the 1-cells black."""
     camera = view(found, width * OVERSAMPLING, height * OVERSAMPLING)
     vertices = _upright(found, mesh.vertices)
-    colours = np.tile(np.array(PALETTE[0], dtype=np.float64), (len(mesh.triangles), 1))
+    cell = np.zeros(mesh.n_faces, dtype=np.int64) if glued is None else glued.cell
+    cell = np.repeat(cell, len(mesh.triangles) // mesh.n_faces)
+    colours = np.array(PALETTE, dtype=np.float64)[cell % len(PALETTE)]
     picture, nearness = _shaded(camera, vertices, mesh.triangles, colours)
     image = Image.fromarray(picture)
     pen = ImageDraw.Draw(image)
     for a, b in mesh.edges.tolist():
         _curve(pen, camera, vertices[[a, b]], (30, 50, 80), nearness, 1)
+    for a, b in [] if glued is None else glued.seams.tolist():
+        _curve(pen, camera, vertices[[a, b]], (20, 20, 20), nearness, 3 * OVERSAMPLING // 2)
     return _reduced(image, width, height)
 
 

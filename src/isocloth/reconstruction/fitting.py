@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from isocloth.meshes.topology import edge_table
 from isocloth.reconstruction.complex import Complex
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -64,15 +65,19 @@ def onto(fitted: Fit, positions: FloatArray) -> FloatArray:
 def relaxed(surface: Complex, fitted: Fit, nodes: IntArray, triangles: IntArray, rounds: int = RELAXED) -> FloatArray:
     """Positions (k, 3) in m of the nodes of a mesh: on the fitted surfaces, and evenly spread along them.
 
-    In every round a node goes half of the way to the mean of its neighbours and back onto the surface; nodes on the
-    boundary stay.
+    nodes: (k,) points of the surface. In every round a node goes half of the way to the mean of its neighbours and back
+    onto the surface; nodes on the boundary stay.
     """
-    positions = fitted.project(nodes, surface.points[nodes])
-    coarse = Complex(positions, triangles)
-    pairs = np.concatenate([coarse.edges, coarse.edges[:, ::-1]])
-    degree = np.bincount(pairs[:, 0], minlength=len(nodes))[:, None]
-    inner = np.flatnonzero(~coarse.on_boundary)
-    tree = cKDTree(surface.points)
+    return spread_out(fitted, fitted.project(nodes, surface.points[nodes]), triangles, rounds)
+
+
+def spread_out(fitted: Fit, positions: FloatArray, faces: IntArray, rounds: int = RELAXED) -> FloatArray:
+    """The same for a mesh of triangles or quads with nodes at positions (k, 3) in m."""
+    table = edge_table(faces)
+    pairs = np.concatenate([table.edges, table.edges[:, ::-1]])
+    degree = np.bincount(pairs[:, 0], minlength=len(positions))[:, None]
+    inner = np.setdiff1d(np.arange(len(positions)), table.edges[table.counts == 1])
+    tree = cKDTree(fitted.origin)
     for _ in range(rounds):
         mean = np.zeros_like(positions)
         np.add.at(mean, pairs[:, 0], positions[pairs[:, 1]])

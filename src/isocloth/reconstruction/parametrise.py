@@ -7,6 +7,7 @@ attached to a single point, as that of a sphere, is slit open along a flow line 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -111,9 +112,9 @@ def chart(surface: Complex, cells: CellComplex, gradient: Gradient, number: int,
     on_skeleton = np.zeros(len(surface.points), dtype=np.bool_)
     on_skeleton[surface.edges[skeleton]] = True
     if not on_skeleton[cell.points].any():
-        skeleton = _slit(surface, gradient, cell.points)
+        skeleton = slit(surface, gradient, cell.points)
         on_skeleton[surface.edges[skeleton]] = True
-    nodes, triangles = _cut_open(surface, cell.triangles, skeleton)
+    nodes, triangles = cut_open(surface, cell.triangles, skeleton)
     place = np.full(len(surface.triangles), -1, dtype=np.int64)
     place[cell.triangles] = np.arange(len(cell.triangles))
     around = cells.sides[number]
@@ -124,7 +125,7 @@ def chart(surface: Complex, cells: CellComplex, gradient: Gradient, number: int,
     boundary = np.roll(boundary, -corners[0])
     corners = corners - corners[0]
     uv_boundary = _layout(positions[boundary], corners, domain)
-    uv = _tutte(len(nodes), triangles, boundary, uv_boundary)
+    uv = tutte(len(nodes), triangles, boundary, uv_boundary)
     triangles, _ = oriented(triangles)  # a disc can be, on a one-sided surface too
     after = [*corners[1:].tolist(), len(boundary)]
     closed = np.append(boundary, boundary[0])
@@ -172,7 +173,7 @@ def inscribed_polygon(lengths: ArrayLike) -> FloatArray:
     return radius * np.stack([np.cos(angle), np.sin(angle)], axis=1)
 
 
-def _slit(surface: Complex, gradient: Gradient, points: IntArray) -> np.ndarray:
+def slit(surface: Complex, gradient: Gradient, points: IntArray) -> np.ndarray:
     """Edges of the longest way down within a cell that has no boundary curve."""
     inside = points[np.argsort(_depth(gradient.parent)[points], kind="stable")]
     v = int(inside[-1])
@@ -199,7 +200,7 @@ def _depth(parent: IntArray) -> IntArray:
     return depth
 
 
-def _cut_open(surface: Complex, chosen: IntArray, skeleton: np.ndarray) -> tuple[IntArray, IntArray]:
+def cut_open(surface: Complex, chosen: IntArray, skeleton: np.ndarray) -> tuple[IntArray, IntArray]:
     """Points (k,) and triangles (l, 3) of a cell, with points repeated where the cell lies on both sides of a cut."""
     triangles = surface.triangles[chosen]
     local = np.full(len(surface.triangles), -1, dtype=np.int64)
@@ -252,21 +253,30 @@ def _layout(positions: FloatArray, corners: IntArray, domain: Domain) -> FloatAr
     return np.stack([np.interp(along[:-1], marks, closed[:, c]) for c in range(2)], axis=1)
 
 
-def _tutte(count: int, triangles: IntArray, boundary: IntArray, fixed: FloatArray) -> FloatArray:
+def tutte(count: int, triangles: IntArray, boundary: IntArray, fixed: FloatArray) -> FloatArray:
     """Places (count, 2): given on the boundary, elsewhere the mean of the neighbours."""
+    return harmonic(count, triangles, boundary)(fixed)
+
+
+def harmonic(count: int, triangles: IntArray, boundary: IntArray) -> Callable[[FloatArray], FloatArray]:
+    """The map from values (b, k) on the boundary to values (count, k) that are means of those of the neighbours."""
     edges = edge_table(triangles).edges
-    uv = np.zeros((count, 2))
-    uv[boundary] = fixed
     free = np.ones(count, dtype=np.bool_)
     free[boundary] = False
-    if not free.any():
-        return uv
     rows, columns = np.concatenate([edges, edges[:, ::-1]]).T
     ones = np.ones(len(rows))
     adjacency = coo_array((ones, (rows, columns)), shape=(count, count)).tocsr()
     degree = np.asarray(adjacency.sum(axis=1)).ravel()
     laplacian = coo_array((degree, (np.arange(count), np.arange(count))), shape=(count, count)).tocsr() - adjacency
-    inner, outer = np.flatnonzero(free), np.flatnonzero(~free)
-    matrix = laplacian[inner][:, inner].tocsc()
-    uv[inner] = splu(matrix).solve(-(laplacian[inner][:, outer] @ uv[outer]))
-    return uv
+    inner = np.flatnonzero(free)
+    factor = splu(laplacian[inner][:, inner].tocsc()) if len(inner) else None
+    coupling = laplacian[inner][:, boundary]
+
+    def extend(fixed: FloatArray) -> FloatArray:
+        values = np.zeros((count, fixed.shape[1]))
+        values[boundary] = fixed
+        if factor is not None:
+            values[inner] = factor.solve(-(coupling @ fixed))
+        return values
+
+    return extend

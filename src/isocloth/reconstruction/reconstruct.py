@@ -19,6 +19,7 @@ from isocloth.reconstruction import (
     complex,
     filters,
     fitting,
+    glue,
     height,
     homology,
     levels,
@@ -35,6 +36,9 @@ from isocloth.reconstruction.sheet import as_sheet
 from isocloth.reconstruction.stages import Stages, pieces, weave
 from isocloth.reconstruction.words import describe
 from isocloth.typing import FloatArray, IntArray
+
+#: nodes spread evenly over the surface, or charts of 2-cells glued together
+Meshing = Literal["spread", "charts"]
 
 #: a component with fewer points is left out
 SMALLEST_COMPONENT = 12
@@ -61,6 +65,7 @@ class Reconstruction:
     doubts: tuple[Doubt, ...]
     edge: float | None = None
     element: Literal["triangle", "quad"] = "triangle"
+    meshing: Meshing = "spread"
     options: dict[str, object] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -152,10 +157,44 @@ class Reconstruction:
     @cached_property
     def mesh(self) -> Mesh:
         """A mesh for `Simulation`, with edges of about the length asked for, by default two spacings."""
-        return self.remeshed(self.edge, self.element)
+        if self.meshing == "spread":
+            return self.remeshed(self.edge, self.element)
+        return Mesh(self.made.vertices, self.made.faces, name="reconstruction", orient=True)
+
+    @cached_property
+    def made(self) -> glue.Glued:
+        """What `mesh` is made of where it is glued from charts."""
+        return self.gluing(self.edge, self.element)
 
     def remeshed(self, edge: float | None = None, element: Literal["triangle", "quad"] = "triangle") -> Mesh:
         """A mesh of triangles or quads with edges of about `edge` m, of the same topology."""
+        wanted = self._meshable(edge, element)
+        # a quad is a third of a triangle, with sides of about 0.43 of its edges
+        nodes, triangles = remesh.remesh(self.surface, wanted if element == "triangle" else wanted / 0.43)
+        positions = fitting.relaxed(self.surface, self._fit, nodes, triangles)
+        if element == "triangle":
+            return Mesh(positions, triangles, name="reconstruction", orient=True)
+        vertices, quads = triangles_to_quads(positions, triangles)
+        try:
+            return Mesh(fitting.onto(self._fit, vertices), quads, name="reconstruction", orient=True)
+        except MeshError:  # on a coarse mesh of a curved surface a quad may lose its convexity
+            return Mesh(vertices, quads, name="reconstruction", orient=True)
+
+    def glued(self, edge: float | None = None, element: Literal["triangle", "quad"] = "triangle") -> Mesh:
+        """The same glued from the charts of all 2-cells, section 5.4.9: 1-cells are edges of it.
+
+        Quads: a cell that fits on a rectangle becomes a grid. `gluing` tells which face is of which 2-cell.
+        """
+        made = self.gluing(edge, element)
+        return Mesh(made.vertices, made.faces, name="reconstruction", orient=True)
+
+    def gluing(self, edge: float | None = None, element: Literal["triangle", "quad"] = "triangle") -> glue.Glued:
+        """What `glued` is made of: vertices and faces, 2-cells of the faces, and edges on 1-cells."""
+        wanted = self._meshable(edge, element)
+        return glue.glue(self.surface, self.cell_complex, self.gradient, self._fit, wanted, element)
+
+    def _meshable(self, edge: float | None, element: str) -> float:
+        """The length of edges in m; raises if there is no such Mesh of this surface."""
         if self.points.shape[1] != 3:
             raise MeshError(
                 f"the points have {self.points.shape[1]} coordinates, a Mesh lives in 3; use `surface`, which has "
@@ -171,17 +210,7 @@ class Reconstruction:
             )
         if not self.orientable:
             raise MeshError("the surface has one side only, a Mesh needs two; use `surface`, or cut it open")
-        wanted = 2.0 * self.spacing if edge is None else edge
-        # a quad is a third of a triangle, with sides of about 0.43 of its edges
-        nodes, triangles = remesh.remesh(self.surface, wanted if element == "triangle" else wanted / 0.43)
-        positions = fitting.relaxed(self.surface, self._fit, nodes, triangles)
-        if element == "triangle":
-            return Mesh(positions, triangles, name="reconstruction", orient=True)
-        vertices, quads = triangles_to_quads(positions, triangles)
-        try:
-            return Mesh(fitting.onto(self._fit, vertices), quads, name="reconstruction", orient=True)
-        except MeshError:  # on a coarse mesh of a curved surface a quad may lose its convexity
-            return Mesh(vertices, quads, name="reconstruction", orient=True)
+        return 2.0 * self.spacing if edge is None else edge
 
     def piece(self, number: int) -> Reconstruction:
         """The reconstruction of the points of one component, numbered from 0, the largest first."""
@@ -228,6 +257,7 @@ def reconstruct(
     smooth: int = 0,
     edge: float | None = None,
     element: Literal["triangle", "quad"] = "triangle",
+    meshing: Meshing = "spread",
     seed: int = 0,
 ) -> Reconstruction:
     """The surface that a cloud of points samples: its triangles, topology, cells, and a mesh for the simulator.
@@ -244,6 +274,7 @@ def reconstruct(
         of several pieces the largest is kept. What this changed is in `.doubts`.
     smooth : times that the discrete-curvature filter smooths the height, for wrinkled clouds; chapter 5 uses 8.
     edge, element : length of edges (m) and kind of element of `.mesh`; by default two spacings and triangles.
+    meshing : how `.mesh` is made: from nodes "spread" evenly over the surface, or glued from the "charts" of 2-cells.
     seed : of the random directions.
 
     Raises `SamplingError` where the points do not determine a surface. What is found but not sure is in `.doubts`.
@@ -255,6 +286,8 @@ def reconstruct(
         raise ValueError(f"detail is {detail} m, expected a length of 0 or more")
     if smooth < 0:
         raise ValueError(f"smooth is {smooth}, expected how often to smooth, 0 or more")
+    if meshing not in ("spread", "charts"):
+        raise ValueError(f'meshing is {meshing!r}, expected "spread" or "charts"')
     kept = cloud.distinct(given)
     if outliers and len(kept) >= cloud.FEWEST:
         kept = kept[~filters.outliers(given[kept])]
@@ -289,7 +322,7 @@ def reconstruct(
     h = shape.points @ chosen
     options: dict[str, object] = {
         "direction": direction, "detail": detail, "largest_gap": largest_gap, "outliers": outliers, "sheet": sheet,
-        "smooth": smooth, "edge": edge, "element": element, "seed": seed,
+        "smooth": smooth, "edge": edge, "element": element, "meshing": meshing, "seed": seed,
     }  # fmt: skip
     return Reconstruction(
         given,
@@ -303,6 +336,7 @@ def reconstruct(
         doubts,
         edge,
         element,
+        meshing,
         options,
     )
 

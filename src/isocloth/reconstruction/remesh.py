@@ -84,7 +84,7 @@ def remesh(surface: Complex, edge: float) -> tuple[IntArray, IntArray]:
     graph = neighbour_lists(surface)
     smallest = float(np.median(surface.edge_lengths))
     while edge > 1.2 * smallest:
-        nodes = _nodes(surface, *graph, boundary_nodes(surface, edge), edge)
+        nodes = spread_nodes(surface, *graph, boundary_nodes(surface, edge), edge)
         for _ in range(REPAIRS):
             owner, distance, triangles = _dual(surface, nodes, *graph)
             wrong, unused = _wrong(triangles, len(nodes))
@@ -94,7 +94,7 @@ def remesh(surface: Complex, edge: float) -> tuple[IntArray, IntArray]:
             nodes = np.delete(nodes, unused) if len(unused) else _with_more(nodes, wrong, owner, distance)
         else:
             triangles = np.empty((0, 3), dtype=np.int64)
-        if len(triangles) and _same(surface, nodes, triangles):
+        if len(triangles) and same_surface(surface, surface.points[nodes], triangles):
             return nodes, oriented(triangles)[0]
         edge *= 0.8
     return np.arange(len(surface.points)), surface.triangles
@@ -116,7 +116,7 @@ def boundary_nodes(surface: Complex, edge: float) -> IntArray:
         positions = surface.points[curve]
         step = np.linalg.norm(np.roll(positions, -1, axis=0) - positions, axis=1)
         along = np.concatenate([[0.0], np.cumsum(step)])
-        corners = _corner_places(positions, along, min(edge, along[-1] / 8.0))
+        corners = _corner_places(positions, along, min(edge, along[-1] / 8.0)) or [0]
         size = len(curve)
         found: list[int] = []
         apart = min(edge, along[-1] / 8.0)
@@ -134,8 +134,19 @@ def boundary_nodes(surface: Complex, edge: float) -> IntArray:
     return np.unique(np.array(chosen, dtype=np.int64))
 
 
+def boundary_corners(surface: Complex, edge: float) -> IntArray:
+    """Points of the boundary curves at which these turn sharply."""
+    found = [np.empty(0, dtype=np.int64)]
+    for curve in surface.boundary_curves:
+        positions = surface.points[curve]
+        step = np.linalg.norm(np.roll(positions, -1, axis=0) - positions, axis=1)
+        total = np.concatenate([[0.0], np.cumsum(step)])
+        found.append(curve[_corner_places(positions, total, min(edge, total[-1] / 8.0))])
+    return np.concatenate(found)
+
+
 def _corner_places(positions: FloatArray, along: FloatArray, edge: float) -> list[int]:
-    """Points of a closed curve at which it turns sharply, seen from an arm's length of 1.5 edges; or its first."""
+    """Points of a closed curve at which it turns sharply, seen from an arm's length of 1.5 edges."""
     total = along[-1]
     arm = min(1.5 * edge, total / 8.0)
     closed = np.vstack([positions, positions[:1]])
@@ -155,7 +166,7 @@ def _corner_places(positions: FloatArray, along: FloatArray, edge: float) -> lis
         gap = [min(abs(s[k] - s[m]), total - abs(s[k] - s[m])) for m in marks]
         if not gap or min(gap) > 1.5 * arm:
             marks.append(k)
-    return sorted(marks) if marks else [0]
+    return sorted(marks)
 
 
 def neighbour_lists(surface: Complex) -> tuple[IntArray, IntArray, FloatArray]:
@@ -166,7 +177,7 @@ def neighbour_lists(surface: Complex) -> tuple[IntArray, IntArray, FloatArray]:
     return first.astype(np.int64), np.ascontiguousarray(ends[order, 1]), np.ascontiguousarray(length[order])
 
 
-def _nodes(
+def spread_nodes(
     surface: Complex, first: IntArray, beside: IntArray, length: FloatArray, fixed: IntArray, edge: float
 ) -> IntArray:
     """The fixed points and farthest points between them, moved to the middle of their regions."""
@@ -242,9 +253,9 @@ def _with_more(nodes: IntArray, wrong: IntArray, owner: IntArray, distance: Floa
     return np.unique(np.concatenate([nodes, member[order][firsts]]))
 
 
-def _same(surface: Complex, nodes: IntArray, triangles: IntArray) -> bool:
+def same_surface(surface: Complex, points: FloatArray, triangles: IntArray) -> bool:
     """Whether a coarse surface has the invariants of the fine one."""
-    coarse = Complex(surface.points[nodes], triangles)
+    coarse = Complex(points, triangles)
     return (
         coarse.euler_characteristic == surface.euler_characteristic
         and coarse.components == surface.components

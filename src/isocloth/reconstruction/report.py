@@ -11,6 +11,7 @@ import numpy as np
 from PIL import Image
 
 from isocloth.files import atomic_path
+from isocloth.meshes.geometry import corner_angles
 from isocloth.reconstruction import draw
 from isocloth.reconstruction.levels import level_counts, regular_levels
 from isocloth.reconstruction.reconstruct import Reconstruction
@@ -44,8 +45,9 @@ def lines(found: Reconstruction) -> list[tuple[str, str]]:
     ]
     if found.points.shape[1] == 3 and found.components == 1 and found.orientable:
         mesh, away = found.mesh, found.distance_to_points
+        smallest = np.degrees(corner_angles(mesh.vertices, mesh.faces).min())
         rows += [
-            ("mesh", f"{mesh.n_vertices} nodes, {mesh.n_faces} {mesh.element}s"),
+            ("mesh", f"{mesh.n_vertices} nodes, {mesh.n_faces} {mesh.element}s; smallest angle {smallest:.0f} degrees"),
             (
                 "distance to points",
                 f"mean {_length(float(away.mean()))}, rms {_length(float(np.sqrt((away**2).mean())))}, "
@@ -90,7 +92,11 @@ def page(found: Reconstruction, title: str) -> str:
         for k in range(min(len(found.cell_complex.two), 4))
     ]
     if found.points.shape[1] == 3 and found.components == 1 and found.orientable:
-        parts.append(_figure(draw.mesh_picture(found, found.mesh), "Mesh for the simulator."))
+        if found.meshing == "charts":
+            picture = draw.mesh_picture(found, found.mesh, glued=found.made)
+            parts.append(_figure(picture, "Mesh for the simulator, glued from the charts: 2-cells in colours."))
+        else:
+            parts.append(_figure(draw.mesh_picture(found, found.mesh), "Mesh for the simulator."))
     return "\n".join([*parts, "</html>"]) + "\n"
 
 

@@ -25,7 +25,7 @@ CHECKS = (
     "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
     "tilted_plane", "capstan", "table", "pinch", "cylinder", "turning_sphere", "needles", "tablecloth", "stick_hits",
     "napkin", "shorts", "pushes", "lagged_friction", "contact_problems", "models", "nonconforming", "states",
-    "developables", "reconstruction", "followed_clouds", "identifiability", "cross_model", "robot_runs",
+    "developables", "reconstruction", "gluing", "followed_clouds", "identifiability", "cross_model", "robot_runs",
     "calibration_speed",
 )  # fmt: skip
 

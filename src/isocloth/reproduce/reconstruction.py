@@ -16,7 +16,7 @@ import numpy as np
 from isocloth import meshes
 from isocloth.errors import SamplingError
 from isocloth.fabric import Fabric
-from isocloth.reconstruction import Reconstruction, reconstruct
+from isocloth.reconstruction import reconstruct
 from isocloth.reconstruction.cells import arcs, decompose
 from isocloth.reconstruction.complex import compact, without_pinches
 from isocloth.reconstruction.distance import distances
@@ -74,7 +74,7 @@ def _rate(result: Result, shape: Surface, noise: float, *, samplings: int, direc
             continue
         doubts += not found.sure
         if found.orientable and found.points.shape[1] == 3 and found.components == 1:
-            off.append(_true_distance(found, shape) / shape.spacing(count))
+            off.append(true_distance(found.mesh, shape) / shape.spacing(count))
         if found.invariants != shape.invariants:
             continue
         for direction in random_directions(found.points.shape[1], directions, seed):
@@ -89,9 +89,8 @@ def _rate(result: Result, shape: Surface, noise: float, *, samplings: int, direc
         result.below(f"{label}: mean distance of the mesh to the truth, spacings", float(np.mean(off)), 0.5, ".3f")
 
 
-def _true_distance(found: Reconstruction, shape: Surface) -> float:
-    """Mean distance in m of nodes and middles of triangles of the mesh to the true surface."""
-    mesh = found.mesh
+def true_distance(mesh: meshes.Mesh, shape: Surface) -> float:
+    """Mean distance in m of nodes and middles of triangles of a mesh to the true surface."""
     places = np.concatenate([mesh.vertices, mesh.vertices[mesh.triangles].mean(axis=1)])
     return float(distances(places, shape.vertices, shape.triangles).mean())
 
@@ -209,7 +208,7 @@ def _others(result: Result, shapes: list[Surface], say: Say) -> None:
             found = reconstruct(points)
             own = (found.invariants == shape.invariants, np.nan, time.perf_counter() - begin)
             if found.orientable and found.components == 1:
-                own = (own[0], _true_distance(found, shape) / spacing, time.perf_counter() - begin)
+                own = (own[0], true_distance(found.mesh, shape) / spacing, time.perf_counter() - begin)
             tally["isocloth"].append(own)
             for name, method in methods.items():
                 tally[name].append(_judge(method, points, spacing, shape))
