@@ -22,6 +22,7 @@ from isocloth.reconstruction.balance import balanced
 from isocloth.reconstruction.cells import CellComplex
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.fitting import Fit, spread_out
+from isocloth.reconstruction.flat_meshes import sheets
 from isocloth.reconstruction.flatter import flatter
 from isocloth.reconstruction.flips import flipped
 from isocloth.reconstruction.grids import Grid, best_grid, quads
@@ -29,7 +30,6 @@ from isocloth.reconstruction.morse import Gradient
 from isocloth.reconstruction.patches import Skeleton, cut, flattened
 from isocloth.reconstruction.remesh import boundary_corners, same_surface
 from isocloth.reconstruction.seams import Seams, around, evened, seam_nodes
-from isocloth.reconstruction.sheets import sheets
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: times that nodes are spread out and edges turned in turn, and rounds of spreading in each

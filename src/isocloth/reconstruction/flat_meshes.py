@@ -1,4 +1,4 @@
-"""Sheets: charts meshed in their flat domains, with given nodes on their sides.
+"""Charts meshed in their flat domains, as sheets with given nodes on their sides.
 
 Each chart adds nodes of its own, spread evenly over its part of the surface, to those of its seams, and is meshed on
 the disc, where Delaunay's triangulation ends at the nodes of the sides. Gluing is then a matter of names: a node of a
