@@ -102,7 +102,7 @@ def _contact(args: argparse.Namespace, with_peer: bool) -> dict[str, Any]:
         _say(f"{nodes}x{nodes}: contact by phase, drape")
         found += contact_phases(DRAPE_NAME, nodes, drape(nodes), DRAPE_SECONDS)
     _print(contact_phases_text(found))
-    folded = [f for nodes in sizes for f in race_folding(nodes, with_peer=with_peer, say=_say)]
+    folded = [f for nodes in sizes for f in race_folding(nodes, args.repeat, with_peer=with_peer, say=_say)]
     _print(folding_text(folded))
     slid = race_sliding(
         6 if args.quick else 11, with_peer=with_peer, say=_say, seconds=1.0 if args.quick else SLOPE_SECONDS

@@ -160,7 +160,8 @@ class Encounter:
         nothing = np.zeros((0, 2), dtype=np.int64)
         if around.has_pairs:
             pairs = Pairs(nothing, nothing)
-            found = contacts(around.surface, pairs, x0, x0, around.rest, PROXIMITY, 0.0)
+            found, near = contacts_and_near(around.surface, pairs, x0, x0, around.rest, PROXIMITY, 0.0, 0.0)
+            contacts(around.surface, near, x0, x0, around.rest, PROXIMITY, 0.0)
             of_pairs(found, x0, x0, len(self.before), self.held, around._friction, around._number)
             crossings(around.surface, pairs, x0, x0)
         if around.solids:

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 from isocloth.compiled import kernel
 from isocloth.solver.dissection import dissect_quickly, families, fill
 from isocloth.solver.ordering import dissect
-from isocloth.solver.pattern import Pattern, pattern_of
+from isocloth.solver.pattern import Pattern, pattern_of, with_pairs
 from isocloth.solver.places import Places, find_blocks, tabulate
 from isocloth.solver.tile import COLUMNS, ROWS
 from isocloth.typing import FloatArray, IntArray
@@ -132,7 +132,8 @@ def _matrix(pattern: Pattern) -> sp.csr_matrix:
 
 def rehearse() -> None:
     """Load, or compile, what ordering quickly needs: when layers first meet, a robot must not wait for it."""
-    SparseCholesky(sp.identity(2, format="csr"), np.eye(2, 6), np.full(2, 3), quick=True)
+    pattern = with_pairs(pattern_of(sp.identity(2, format="csr")), np.array([[0, 1]]))
+    SparseCholesky(pattern, np.eye(2, 6), np.full(2, 3), quick=True)
 
 
 def _store(
