@@ -134,9 +134,7 @@ def sheet_doubts(surface: Complex, closed: FloatArray, left: int) -> tuple[Doubt
     """What speaks against a sheet: holes (n,) that were closed, reaches in spacings, and pieces that were left out."""
     doubts = []
     if len(closed):
-        doubts.append(
-            Doubt("hidden", f"{_gaps(closed)}, and closed because this is one sheet; no point shows it there")
-        )
+        doubts.append(Doubt("hidden", f"{_gaps(closed)}: closed because this is one sheet; no point shows it there"))
     if left:
         doubts.append(
             Doubt(

@@ -207,7 +207,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         "contact counts in the total only"
     )
     result.notes.append(
-        "solves before contact are those of the paper's method; after each of two turns of pushing out what touches, "
-        "distances are restored, which takes further solves"
+        "solves before contact count those for positions, with gradients of the middle of the step; after each of two "
+        "turns of pushing out what touches, distances are restored, which takes further solves"
     )
     return result
