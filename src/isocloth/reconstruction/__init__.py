@@ -3,8 +3,8 @@
 `reconstruct` is the whole of it; the files of this room are its stages: `neighbours`, `normals`, `net`, `ribbon`,
 `boundary`, `fill`, `handles`, `mend`, `sheet`, `complex`, then `height`, `flows`, `levels`, `morse`, `cells`,
 `homology`, then `parametrise`, `remesh`, `fitting`, `distance`, and for meshes glued from charts `patches`, `flatter`,
-`seams`, `sheets`, `grids`, `balance`, `flips`, `glue`. `filters` prepare clouds, `files` read them, `draw` and `report`
-show what was found.
+`seams`, `flat_meshes`, `grids`, `balance`, `flips`, `glue`. `filters` prepare clouds, `files` read them, `draw` and
+`report` show what was found.
 """
 
 from isocloth.reconstruction.filters import box_grid, curvature_filter, evened, largest_cluster, outliers

@@ -76,7 +76,8 @@ def glue(
             best = made
         length *= 0.8
     if element == "quad" and best.folded > 0:
-        best = _flat_quads(glue(surface, cells, gradient, fitted, 2.0 * edge / QUAD, "triangle"))
+        flat = _flat_quads(glue(surface, cells, gradient, fitted, 2.0 * edge / QUAD, "triangle"))
+        best = flat if flat.folded < best.folded else best
     if not same_surface(surface, best.vertices, triangulate(best.faces)):
         raise MeshError("what the charts are glued to has another topology than the surface; use remeshed()")
     return best

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -191,7 +192,14 @@ class Reconstruction:
     def gluing(self, edge: float | None = None, element: Literal["triangle", "quad"] = "triangle") -> glue.Glued:
         """What `glued` is made of: vertices and faces, 2-cells of the faces, and edges on 1-cells."""
         wanted = self._meshable(edge, element)
-        return glue.glue(self.surface, self.cell_complex, self.gradient, self._fit, wanted, element)
+        found = glue.glue(self.surface, self.cell_complex, self.gradient, self._fit, wanted, element)
+        if found.folded:
+            warnings.warn(
+                f"{found.folded} of {len(found.faces)} faces glued from charts lie upside down against the surface; "
+                "ask for shorter edges, or use remeshed()",
+                stacklevel=3,
+            )
+        return found
 
     def _meshable(self, edge: float | None, element: str) -> float:
         """The length of edges in m; raises if there is no such Mesh of this surface."""

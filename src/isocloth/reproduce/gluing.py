@@ -84,13 +84,15 @@ def _compare(
             low.append(np.percentile(angles, 1.0))
             mean.append(angles.mean())
             nodes.append(mesh.n_vertices)
-        share, distance = 100.0 * right / max(len(clouds), 1), float(np.mean(off))
+        share, distance = 100.0 * right / max(len(clouds), 1), float(np.mean(off)) if off else np.inf
         if way == "glued":
             result.above(f"{label}, glued: right, %", share, 100.0, ".0f")
             result.below(f"{label}, glued: mean distance to the truth, spacings", distance, 0.5, ".3f")
         else:
             result.info(f"{label}, spread: right, %", share, ".0f")
             result.info(f"{label}, spread: mean distance to the truth, spacings", distance, ".3f")
+        if not off:
+            continue
         result.info(f"{label}, {way}: smallest angle, worst, degrees", float(np.min(worst)), ".1f")
         result.info(f"{label}, {way}: smallest angle, 1 % of faces below, degrees", float(np.mean(low)), ".1f")
         result.info(f"{label}, {way}: smallest angle of a face, mean, degrees", float(np.mean(mean)), ".1f")

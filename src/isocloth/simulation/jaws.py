@@ -37,7 +37,6 @@ class Jaws:
         count = len(nodes)
         turn, centre = end[:3], end[3]
         self.body, self.nodes = body, nodes
-        self._chosen = nodes
         self._normal = np.tile(turn @ normal, (count, 1))
         self._level = (centre + place @ turn.T) @ self._normal[0]
         if np.array_equal(turn, start[:3]):
@@ -52,11 +51,11 @@ class Jaws:
     def carry(self, start: FloatArray, touch: Touch) -> None:
         """Take the nodes that stuck in the step before along, as a first guess of positions (n, 3)."""
         stuck = np.isin(self._key, touch.key[touch.law.status == STICK])
-        start[self._chosen[stuck]] = self._carried[stuck]
+        start[self.nodes[stuck]] = self._carried[stuck]
 
     def contacts(self, y: FloatArray) -> ContactSet:
         """One contact per pinched node at positions y (n, 3)."""
-        now = y[self._chosen]
+        now = y[self.nodes]
         return ContactSet(
             self._nodes, self._weights, self._normal, now @ self._normal[0] - self._level, now - self._carried,
             self._friction, self._key, self._body, self._press,

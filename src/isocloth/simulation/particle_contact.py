@@ -57,6 +57,9 @@ class ParticleContact:
 
         return splu(sp.csc_matrix(self._to_nodes @ self._to_nodes.T), permc_spec="MMD_AT_PLUS_A")
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "_lifting"}  # SuperLU cannot be copied
+
     def lift(self, nodal: FloatArray) -> FloatArray:
         """The smallest displacement (m, 3) of particles that displaces nodes by (n, 3)."""
         return np.asarray(self._to_nodes.T @ self._lifting.solve(nodal))
@@ -78,6 +81,7 @@ class ParticleContact:
         goal: (n, 3) m, where nodes go that are held, exactly, and those that are pinned, in some directions at least;
         contact moves none of these.
         """
+        encounter.begin_again()
         around = encounter.around
         pressing = [np.zeros(3) for _ in around.obstacles]
         touch = NOTHING_TOUCHED

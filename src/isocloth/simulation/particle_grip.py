@@ -37,8 +37,9 @@ class Grips:
         self._slips = np.zeros(len(start), dtype=bool)
         self._stubborn = np.zeros(len(start), dtype=bool)  # that stick after all
         self._turned = np.zeros(len(start), dtype=bool)  # whose friction was turned against their slip
-        self.friction = np.zeros_like(start)  # N, on the nodes that slip
-        self.residual = 0.0  # largest excess of a force, relative to what friction bears
+        self.friction = np.zeros_like(start)  # N, on the nodes that slip, in the next try ...
+        self._acting = self.friction.copy()  # ... and in the last
+        self.residual = 0.0  # largest error of a force along jaws, relative to what friction bears
 
     def frames(self) -> FloatArray:
         """(k, 3, 3): directions along which pinned nodes are held, first the normal of jaws."""
@@ -56,6 +57,7 @@ class Grips:
 
     def judge(self, force: FloatArray, positions: FloatArray) -> bool:
         """Whether the forces (k, 3), N, that hold the pinned nodes, and their positions (n, 3) agree with friction."""
+        self._acting = self.friction.copy()
         if not self._pinched.any():
             return True
         pull = np.zeros_like(self.friction)
@@ -72,17 +74,20 @@ class Grips:
         with_friction = np.einsum("nd,nd->n", slip, self.friction)
         backwards = moves & self._turned & (with_friction > 0.0)
         askew = moves & ~backwards & (with_friction > -STRAIGHT * length * self._limit)
+        against = -slip * (self._limit / np.maximum(length, 1e-300))[:, None]
+        wrong = np.linalg.norm(self.friction - against, axis=1) / bears  # of those that slip, while it is not settled
+        self.residual = max(self.residual, float(wrong[askew | backwards].max(initial=0.0)))
         over = sticks & ~self._stubborn & (size > (1.0 + EXCESS) * self._limit)
         self._slips = (self._slips | over) & ~backwards
         self._stubborn |= backwards
         self._turned |= askew
         self.friction[over] = pull[over] * (self._limit[over] / size[over])[:, None]
-        self.friction[askew] = -slip[askew] * (self._limit[askew] / length[askew])[:, None]
+        self.friction[askew] = against[askew]
         self.friction[backwards] = 0.0
         return not (over.any() or backwards.any() or askew.any())
 
     def forces(self, force: FloatArray) -> list[FloatArray]:
         """(3,) N for every pair of jaws: with what the cloth pulls at them."""
-        total = self.friction.copy()
+        total = self._acting.copy()
         total[self.pinned] += force
         return [-total[pair.nodes].sum(axis=0) for pair in self.jaws]

@@ -66,8 +66,11 @@ class Particles:
             positions = self.midpoints.to_nodes @ found.positions
             if not found.error <= self.impulses.tolerance or grips.judge(force, positions):
                 break
-        positions[held] = start[held]  # within the tolerance
-        converged = bool(found.error <= self.impulses.tolerance) and not touch.crossed
+        solved = bool(found.error <= self.impulses.tolerance)
+        if solved:
+            positions[held] = start[held]  # within the tolerance
+        converged = solved and not touch.crossed
+        force = np.where(np.isfinite(force), force, 0.0)  # of a step that is given up
         reactions = np.zeros_like(positions)
         reactions[grips.pinned] = force
         outcome = Outcome(

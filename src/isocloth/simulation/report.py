@@ -25,7 +25,8 @@ class Report:
     strain_gap, force_residual: the solver's own residuals (dimensionless; m/s^2).
     contacts: contacts that carry force.
     min_gap: smallest distance less the one to be kept, m, to obstacles and between layers; infinite without any near.
-    friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force.
+    friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force; of
+        the nonconforming model that of a push, or of a force between jaws relative to what friction bears there.
     fallbacks: convex problems that a solver from a library had to solve, because Newton's method did not in its rounds.
     problem: empty, or what went wrong and what to do.
     residuals: the other measures (edge stretch, nodal metric, area errors, ...), computed when asked for.

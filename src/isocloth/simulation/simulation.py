@@ -638,6 +638,8 @@ class Simulation:
         encounter = encounter if self._surrounded else None
         with announce_compilation() if state.steps == 0 else nullcontext():
             push = self._push(start, timestep)
+            if state.steps == 0 and encounter is not None:
+                encounter.rehearse()
             outcome, after, forces = particles.advance(state, self._held, start, timestep, encounter, push, jaws)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
             spent = self._advance(timestep / 2, depth + 1, parts, before)

@@ -154,6 +154,10 @@ class Encounter:
         found.normal[now] /= np.linalg.norm(found.normal[now], axis=1)[:, None]
         return found
 
+    def begin_again(self) -> None:
+        """Forget the iterates before: those to come have nothing to do with them."""
+        self._iterates, self._found = 0, None
+
     def rehearse(self) -> None:
         """Load, or compile, what the first contact will need: a robot must not wait for it then."""
         around, x0 = self.around, self.x0
@@ -230,7 +234,7 @@ class Encounter:
             self._looked_at, self._approached = y.copy(), False
             return NOTHING
         whole, wander = self._whole(y), NEAR * around.fabric.thickness
-        if margin > FOUND * around.fabric.thickness:
+        if margin != FOUND * around.fabric.thickness:  # near pairs are those of `find`
             found = contacts(around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin)
         elif self._near is None or self._near_at is None or np.abs(y - self._near_at).max() > wander:
             found, self._near = contacts_and_near(

@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections import deque
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -93,7 +94,7 @@ class Impulses:
         self.mass = fabric.density * midpoints.area
         self.weight = weight(midpoints.area, fabric.weight_density, gravity)
         self.seconds = {"preview": 0.0, "factorisation": 0.0, "positions": 0.0, "velocities": 0.0}
-        self.free_solves: list[int] = []
+        self.free_solves: deque[int] = deque(maxlen=10_000)
         self.held: IntArray = np.empty(0, dtype=np.int64)
         self._length = float(midpoints.lengths.mean())
         self._previews: dict[float, Any] = {}
@@ -174,6 +175,8 @@ class Impulses:
         goal, wanted = self._along_frames(target), aim * self.tolerance
         best = found._replace(error=_off(self._links, goal, found.positions, self._errors))
         caution, solves = CAUTION, 0
+        if not np.isfinite(best.error):
+            return best
         while best.error > wanted and solves < self.max_solves:
             before = best.error
             new = self._repeat(best, h, goal)
