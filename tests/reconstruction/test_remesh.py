@@ -7,7 +7,7 @@ from isocloth.reconstruction.distance import distances
 from isocloth.reconstruction.fitting import fit
 from isocloth.reconstruction.remesh import boundary_nodes, centres, remesh
 
-from .shapes import found
+from .shapes import assert_simulates, found
 
 
 @pytest.mark.parametrize("name", ["sphere", "torus", "disk", "annulus", "pair of pants"])
@@ -25,12 +25,7 @@ def test_a_mesh_has_the_topology_of_the_surface_and_edges_of_the_length_asked_fo
 
 
 def test_the_simulator_accepts_the_mesh():
-    mesh = found("disk").remeshed(0.2)
-    simulation = ic.Simulation(mesh, ic.Fabric(density=0.2))
-    simulation.grasp(mesh.nearest([[1.0, 0.0, 0.3]]))
-    report = simulation.step()
-    assert report.converged
-    assert np.isfinite(simulation.state.positions).all()
+    assert_simulates(found("disk").remeshed(0.2), [1.0, 0.0, 0.3])
 
 
 def test_distances_are_those_of_exhaustive_search():

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from isocloth import Mesh, MeshError, meshes, states
-from isocloth.states.boundary import SPAN, along, as_boundary, boundary_of, corner_segments, resampled, sides
+from isocloth.meshes.polygons import along
+from isocloth.states.boundary import SPAN, as_boundary, boundary_of, corner_segments, resampled, sides
 from isocloth.states.coordinates import as_matrix
 
 SQUARE = meshes.rectangle(1.0, 1.0, (20, 20))

@@ -14,9 +14,10 @@ import numpy as np
 
 from isocloth.folding.stage import REST, Stage
 from isocloth.meshes import Mesh, rectangle
+from isocloth.meshes.polygons import along
 from isocloth.simulation import Simulation
 from isocloth.states import Boundary, Fold, boundary_of, folded
-from isocloth.states.boundary import along, sides
+from isocloth.states.boundary import sides
 from isocloth.states.napkin import CLASSES, CORNERS, SEQUENCES, rumpled, turned_and_shifted, view_from_above
 from isocloth.typing import FloatArray, IntArray
 

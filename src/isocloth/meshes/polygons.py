@@ -1,8 +1,9 @@
-"""Polygons in the plane: area, containment, evenly spaced points along a curve. Lengths in m."""
+"""Polygons in the plane: area, containment; polylines in space: points along them. Lengths in m."""
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from isocloth.typing import BoolArray, FloatArray
 
@@ -29,9 +30,26 @@ def curve_length(curve: FloatArray) -> float:
     return float(np.linalg.norm(np.diff(curve, axis=0), axis=1).sum())
 
 
+def reach(curve: FloatArray) -> FloatArray:
+    """(k,) how far the points of a polyline (k, d) are along it."""
+    return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
+
+
+def closed_reach(loop: FloatArray) -> FloatArray:
+    """(k + 1,) the same of a closed polyline (k, d); the last is its length."""
+    return reach(np.concatenate([loop, loop[:1]]))
+
+
+def along(curve: FloatArray, parts: ArrayLike) -> FloatArray:
+    """Points (..., d) at given parts of the length of a polyline (k, d), 0 at its beginning and 1 at its end."""
+    far = reach(curve)
+    at = np.asarray(parts, dtype=np.float64) * far[-1]
+    return np.stack([np.interp(at, far, curve[:, c]) for c in range(curve.shape[1])], axis=-1)
+
+
 def resample(curve: FloatArray, segments: int) -> FloatArray:
     """Cut a polyline (k, 2) into equally long segments: (segments + 1, 2) points, both ends kept exactly."""
-    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
+    arc = reach(curve)
     at = np.linspace(0.0, arc[-1], segments + 1)
     points = np.stack([np.interp(at, arc, curve[:, 0]), np.interp(at, arc, curve[:, 1])], axis=1)
     points[0], points[-1] = curve[0], curve[-1]

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.spatial import Delaunay
 
 from isocloth.errors import MeshError
+from isocloth.meshes.polygons import closed_reach
 from isocloth.meshes.topology import edge_sides, edge_table
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.parametrise import Chart
@@ -66,7 +67,7 @@ def _triangulated(chart: Chart, nodes: IntArray, distance: FloatArray, cell: int
     """The mesh of one chart on the disc, with `nodes` around it; those of its own are numbered from `first` on."""
     own = Complex(chart.positions, chart.triangles)
     loop = chart.positions[chart.boundary]
-    at = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.roll(loop, -1, axis=0) - loop, axis=1))])
+    at = closed_reach(loop)
     angle = 2.0 * np.pi * distance / at[-1]
     rim = at[-1] / (2.0 * np.pi) * np.stack([np.cos(angle), np.sin(angle)], axis=1)
     nearest = np.abs(at[None, :-1] - distance[:, None]).argmin(axis=1)

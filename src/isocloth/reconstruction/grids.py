@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.meshes.polygons import closed_reach
 from isocloth.reconstruction.parametrise import Chart, harmonic, interpolate
 from isocloth.typing import FloatArray, IntArray
 
@@ -49,7 +50,7 @@ def best_grid(
     if count % 2 or count < 8 or (np.roll(nodes, 1) == np.roll(nodes, -1)).any():
         return None
     loop = chart.positions[chart.boundary]
-    at = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.roll(loop, -1, axis=0) - loop, axis=1))])
+    at = closed_reach(loop)
     marks = np.concatenate([[distance[-1] - at[-1]], distance, [distance[0] + at[-1]]])
     along = np.interp(at[:-1], marks, np.arange(-1, count + 1))  # in segments between nodes
     extend = harmonic(len(chart.positions), chart.triangles, chart.boundary)

@@ -19,6 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.linalg import splu
 
 from isocloth.compiled import kernel
+from isocloth.meshes.polygons import closed_reach
 from isocloth.meshes.topology import component_labels, edge_table
 from isocloth.reconstruction.cells import CellComplex
 from isocloth.reconstruction.complex import Complex, oriented
@@ -241,8 +242,7 @@ def _corners(surface: Complex, cells: CellComplex, skeleton: np.ndarray, around:
 
 def _layout(positions: FloatArray, corners: IntArray, domain: Domain) -> FloatArray:
     """Places (k, 2) around a convex domain, with the distances of the positions along the boundary."""
-    step = np.linalg.norm(np.roll(positions, -1, axis=0) - positions, axis=1)
-    along = np.concatenate([[0.0], np.cumsum(step)])
+    along = closed_reach(positions)
     total = along[-1]
     if domain == "disc":
         angle = 2.0 * np.pi * along[:-1] / total

@@ -56,13 +56,18 @@ def cut(surface: Complex, cells: CellComplex, gradient: Gradient, corners: IntAr
     by_patch = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label, minlength=count))[:-1])
     number = {t: k for k, t in enumerate(gradient.maxima.tolist())}
     cell_of = [number[int(gradient.maximum[chosen[0]])] for chosen in by_patch]
-    first = {(int(a[0]), int(a[1])): (k, True) for k, a in enumerate(arcs)}
-    first |= {(int(a[-1]), int(a[-2])): (k, False) for k, a in enumerate(arcs)}
+    first = first_steps(arcs)
     patches = [
         _patch(surface, edges, fixed, first, np.sort(chosen), cell)
         for chosen, cell in zip(by_patch, cell_of, strict=True)
     ]
     return Skeleton(edges, arcs, np.array(lengths), patches)
+
+
+def first_steps(arcs: list[IntArray]) -> dict[tuple[int, int], tuple[int, bool]]:
+    """The arc that begins with a step from one point to another, and whether it does so at its first point."""
+    steps = {(int(a[0]), int(a[1])): (k, True) for k, a in enumerate(arcs)}
+    return steps | {(int(a[-1]), int(a[-2])): (k, False) for k, a in enumerate(arcs)}
 
 
 def _patch(
@@ -73,7 +78,7 @@ def _patch(
     chosen: IntArray,
     cell: int,
 ) -> Patch:
-    """The patch of triangles `chosen`; `first`: the arc that begins with a step from one point to another."""
+    """The patch of triangles `chosen`; `first`: the `first_steps` of all arcs."""
     points, triangles = cut_open(surface, chosen, edges)
     triangles, _ = oriented(triangles)  # a disc can be, on a one-sided surface too
     table = topology.edge_table(triangles)

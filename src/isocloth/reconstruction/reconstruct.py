@@ -160,7 +160,7 @@ class Reconstruction:
         """A mesh for `Simulation`, with edges of about the length asked for, by default two spacings."""
         if self.meshing == "spread":
             return self.remeshed(self.edge, self.element)
-        return Mesh(self.made.vertices, self.made.faces, name="reconstruction", orient=True)
+        return _as_mesh(self.made)
 
     @cached_property
     def made(self) -> glue.Glued:
@@ -186,8 +186,7 @@ class Reconstruction:
 
         Quads: a cell that fits on a rectangle becomes a grid. `gluing` tells which face is of which 2-cell.
         """
-        made = self.gluing(edge, element)
-        return Mesh(made.vertices, made.faces, name="reconstruction", orient=True)
+        return _as_mesh(self.gluing(edge, element))
 
     def gluing(self, edge: float | None = None, element: Literal["triangle", "quad"] = "triangle") -> glue.Glued:
         """What `glued` is made of: vertices and faces, 2-cells of the faces, and edges on 1-cells."""
@@ -252,6 +251,10 @@ class Reconstruction:
     def certainty(self) -> float:
         """Share of five random selections of 85 % of the points that give the same invariants. Computed when asked."""
         return certainty(self)
+
+
+def _as_mesh(made: glue.Glued) -> Mesh:
+    return Mesh(made.vertices, made.faces, name="reconstruction", orient=True)
 
 
 def reconstruct(

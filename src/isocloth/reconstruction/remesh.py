@@ -14,6 +14,7 @@ import numpy as np
 
 from isocloth.compiled import kernel
 from isocloth.meshes import topology
+from isocloth.meshes.polygons import closed_reach
 from isocloth.reconstruction.complex import Complex, oriented
 from isocloth.typing import FloatArray, IntArray
 
@@ -114,8 +115,7 @@ def boundary_nodes(surface: Complex, edge: float) -> IntArray:
     chosen: list[int] = []
     for curve in surface.boundary_curves:
         positions = surface.points[curve]
-        step = np.linalg.norm(np.roll(positions, -1, axis=0) - positions, axis=1)
-        along = np.concatenate([[0.0], np.cumsum(step)])
+        along = closed_reach(positions)
         corners = _corner_places(positions, along, min(edge, along[-1] / 8.0)) or [0]
         size = len(curve)
         found: list[int] = []
@@ -139,9 +139,8 @@ def boundary_corners(surface: Complex, edge: float) -> IntArray:
     found = [np.empty(0, dtype=np.int64)]
     for curve in surface.boundary_curves:
         positions = surface.points[curve]
-        step = np.linalg.norm(np.roll(positions, -1, axis=0) - positions, axis=1)
-        total = np.concatenate([[0.0], np.cumsum(step)])
-        found.append(curve[_corner_places(positions, total, min(edge, total[-1] / 8.0))])
+        along = closed_reach(positions)
+        found.append(curve[_corner_places(positions, along, min(edge, along[-1] / 8.0))])
     return np.concatenate(found)
 
 

@@ -12,8 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.meshes.polygons import along
 from isocloth.reconstruction.complex import Complex
-from isocloth.reconstruction.patches import Patch, Skeleton
+from isocloth.reconstruction.patches import Patch, Skeleton, first_steps
 from isocloth.typing import FloatArray, IntArray
 
 #: arcs shorter than this shrink to a node, in edges
@@ -65,7 +66,7 @@ def seam_nodes(
         least = 3 if a == b else 2 if pair in seen else 1
         seen.add(pair)
         segments = unit * max(round(length / (unit * edge)), least) if wanted is None else int(wanted[k])
-        inner = _along(surface.points[path], np.arange(1, segments) / segments)
+        inner = along(surface.points[path], np.arange(1, segments) / segments)
         places.append(inner)
         on.append(np.concatenate([[a], count + np.arange(len(inner)), [b]]).astype(np.int64))
         count += len(inner)
@@ -107,12 +108,6 @@ def _shrink(
     return joined, shrunk
 
 
-def _along(path: FloatArray, share: FloatArray) -> FloatArray:
-    """Positions (k, N) at shares (k,) of the length of a path (n, N)."""
-    arc = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(path, axis=0), axis=1))])
-    return np.stack([np.interp(share * arc[-1], arc, path[:, c]) for c in range(path.shape[1])], axis=1)
-
-
 def around(skeleton: Skeleton, seams: Seams, patch: Patch) -> tuple[IntArray, FloatArray]:
     """Nodes (k,) around a patch, and how far each is along its boundary, in m."""
     nodes, distance, done = [], [], 0.0
@@ -128,8 +123,7 @@ def around(skeleton: Skeleton, seams: Seams, patch: Patch) -> tuple[IntArray, Fl
 def evened(surface: Complex, skeleton: Skeleton, seams: Seams, corners: IntArray) -> FloatArray:
     """Positions (n, N) in m of the nodes of seams, those on boundary curves evenly spaced between `corners`."""
     places = seams.places.copy()
-    on_arc = {(int(a[0]), int(a[1])): (k, True) for k, a in enumerate(skeleton.arcs)}
-    on_arc |= {(int(a[-1]), int(a[-2])): (k, False) for k, a in enumerate(skeleton.arcs)}
+    on_arc = first_steps(skeleton.arcs)
     sharp = set(corners.tolist())
     for curve in surface.boundary_curves:
         points = curve.tolist()
@@ -142,5 +136,5 @@ def evened(surface: Complex, skeleton: Skeleton, seams: Seams, corners: IntArray
                 if (v, w) in on_arc:
                     arc, forward = on_arc[v, w]
                     nodes += (seams.on[arc] if forward else seams.on[arc][::-1])[:-1].tolist()
-            places[nodes] = _along(surface.points[path], np.arange(len(nodes)) / len(nodes))
+            places[nodes] = along(surface.points[path], np.arange(len(nodes)) / len(nodes))
     return places

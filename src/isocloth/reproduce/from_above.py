@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from isocloth.errors import MeshError, SamplingError
+from isocloth.meshes.polygons import reach
 from isocloth.reconstruction import Reconstruction, reconstruct
 from isocloth.reproduce.result import Result, Say
 from isocloth.reproduce.simulated_states import coordinates_of, names_without_itself
@@ -157,7 +158,7 @@ def _even(curve: FloatArray) -> np.ndarray:
     """POINTS complex numbers along a closed curve seen from above, counter-clockwise, their mean zero."""
     x = curve[:, :2] if _area(curve) > 0.0 else curve[::-1, :2]
     closed = np.concatenate([x, x[:1]])
-    reach = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(closed, axis=0), axis=1))])
-    at = np.arange(POINTS) * reach[-1] / POINTS
-    z = np.interp(at, reach, closed[:, 0]) + 1j * np.interp(at, reach, closed[:, 1])
+    far = reach(closed)
+    at = np.arange(POINTS) * far[-1] / POINTS
+    z = np.interp(at, far, closed[:, 0]) + 1j * np.interp(at, far, closed[:, 1])
     return np.asarray(z - z.mean())

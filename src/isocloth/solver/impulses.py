@@ -108,12 +108,10 @@ class Impulses:
         ptr = np.concatenate([2 * np.arange(len(mid.pairs) + 1), np.repeat(np.diff(held.indptr), 3)])
         ptr[len(mid.pairs) :] = np.cumsum(ptr[len(mid.pairs) :])
         particles: list[IntArray] = [mid.pairs.ravel()]
-        gradient = [np.zeros((mid.pairs.size, 3))]
-        for k in range(len(nodes)):
-            of_node = slice(held.indptr[k], held.indptr[k + 1])
-            for axis in np.eye(3):
-                particles.append(held.indices[of_node].astype(np.int64))
-                gradient.append(held.data[of_node, None] * axis)
+        weights = [np.zeros(0)]
+        for a, b in itertools.pairwise(held.indptr):  # three directions of every node, which `turn` chooses
+            particles.append(np.tile(held.indices[a:b].astype(np.int64), 3))
+            weights.append(np.tile(held.data[a:b], 3))
         self.rows = len(ptr) - 1
         self._errors = np.zeros(self.rows)
         members = np.concatenate(particles).astype(np.int64)
@@ -129,13 +127,11 @@ class Impulses:
         everyone = np.arange(self.rows)
         order = np.argsort(place, kind="stable")
         self._links = Links(
-            mid.pairs, mid.lengths, ptr.astype(np.int64), members, np.concatenate(gradient), first[order],
+            mid.pairs, mid.lengths, ptr.astype(np.int64), members, np.zeros((len(members), 3)), first[order],
             second[order], place[order], self.factor.find(everyone, everyone)[0], np.zeros(self.rows, dtype=bool),
             self.mass,
         )  # fmt: skip
-        self._weights = np.concatenate(
-            [np.tile(held.data[a:b], 3) for a, b in itertools.pairwise(held.indptr)] or [np.zeros(0)]
-        )
+        self._weights = np.concatenate(weights)
         self.turn(np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros((len(nodes), 3), dtype=bool))
 
     def turn(self, frames: FloatArray, loose: BoolArray) -> None:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from isocloth.errors import MeshError
 from isocloth.meshes import Mesh
+from isocloth.meshes.polygons import along
 from isocloth.typing import FloatArray, IntArray
 
 #: where the segments lie, as parts of a side: the second edge from the corner on the thesis' mesh of 20 x 20 nodes.
@@ -100,13 +101,6 @@ def sides(boundary: Boundary) -> list[FloatArray]:
     closed = np.concatenate([boundary.points, boundary.points[:1]])
     ends = [*boundary.corners.tolist(), len(boundary.points)]
     return [closed[a : b + 1] for a, b in pairwise(ends)]
-
-
-def along(side: FloatArray, parts: ArrayLike) -> FloatArray:
-    """Points (..., 3) at given parts of the length of a polygon (k, 3), 0 at its beginning and 1 at its end."""
-    reach = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(side, axis=0), axis=1))])
-    at = np.asarray(parts, dtype=np.float64) * reach[-1]
-    return np.stack([np.interp(at, reach, side[:, k]) for k in range(3)], axis=-1)
 
 
 def resampled(boundary: Boundary, per_side: int) -> Boundary:
