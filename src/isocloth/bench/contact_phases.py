@@ -30,10 +30,9 @@ DETECTION_TARGET = 0.5
 #: methods that are timed, and what they are part of; of nested ones each counts only its own time
 TIMED: dict[tuple[type, str], str] = {
     (Encounter, "find"): "detection",  # contacts at an iterate
-    (Encounter, "couplings"): "detection",  # pairs that may touch soon
     (Encounter, "crossings"): "detection",  # the check that nothing was passed through
     (Encounter, "stop_short"): "detection",
-    (ContactNewton, "couple"): "ordering",  # room in the factor for new pairs
+    (ContactNewton, "make_room"): "ordering",  # room in the factor for new pairs
     (ContactNewton, "_descend"): "descent",
     (ContactNewton, "solve"): "rest_of_solve",
     (Newton, "solve"): "rest_of_solve",  # of a step that touches nothing

@@ -287,8 +287,8 @@ class Simulation:
                 stacklevel=2,
             )
         self._state = self._gripped(replace(value, **arrays))
-        if self._contact is not None and not np.array_equal(value.coupled_at, self._contact.coupled_at):
-            self._contact.couple(value.coupled, value.coupled_at)
+        if self._contact is not None:
+            self._contact.restore(value.room)
         for grasp in self._grasps:
             grasp.stay(self._state.positions)
 
@@ -550,8 +550,7 @@ class Simulation:
             held=self._held,
             touching=state.touching if encounter is None else np.zeros(len(base), dtype=bool),
             touch=state.touch,
-            coupled=state.coupled,
-            coupled_at=state.coupled_at,
+            room=state.room,
             pinched=state.pinched,
             poses=state.poses,
             previous_timestep=timestep,
@@ -616,8 +615,7 @@ class Simulation:
             held=self._held,
             touching=touched,
             touch=touch,
-            coupled=solver.coupled,
-            coupled_at=solver.coupled_at,
+            room=solver.room,
             pinched=slid_out(self._grippers, state.pinched, positions, poses),
             poses=poses,
             previous_timestep=timestep,

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.solver.contact_newton import NO_TOUCH, Touch
+from isocloth.solver.contact_newton import NO_ROOM, NO_TOUCH, Room, Touch
 from isocloth.solver.coulomb import Law
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.typing import BoolArray, FloatArray
 
 
 @dataclass(slots=True)
@@ -23,9 +23,8 @@ class State:
     multipliers: (r,) J, tension of every row, the next solve's start.
     held: (n,) which nodes were held during the last step.
     touching: (n,) which nodes were in contact at the end of the last step.
-    coupled, coupled_at: pairs (p, 2) of nodes for whose contacts the factor has room, and the positions at which it was
-        ordered: rounding depends on the order.
     touch: the contacts that carried force, and what is known of them.
+    room: the contacts for which the factor has room, and the order of its variables: rounding depends on it.
     pinched: (n, 3) m, where in the frame of its gripper a node was pinched; NaN for nodes that no gripper holds.
     poses: (g, 4, 3), rotation and centre (m) of every gripper.
     particles, particle_velocities: (m, 3) m, m/s, of the nonconforming model; none in the others.
@@ -40,8 +39,7 @@ class State:
     held: BoolArray
     touching: BoolArray
     touch: Touch
-    coupled: IntArray
-    coupled_at: FloatArray
+    room: Room
     pinched: FloatArray
     poses: FloatArray
     previous_timestep: float = 0.0
@@ -56,16 +54,18 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Name -> array or number, for a checkpoint."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "touch"}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("touch", "room")}
         law = {f"contact_{name}": value for name, value in self.touch.law._asdict().items()}
-        return {**plain, "contact_key": self.touch.key, **law}
+        room = {f"room_{name}": value for name, value in self.room._asdict().items()}
+        return {**plain, "contact_key": self.touch.key, **law, **room}
 
     @staticmethod
     def from_dict(columns: Mapping[str, Any]) -> State:
         """What `to_dict` was made from."""
         values = {name: value if np.ndim(value) else np.asarray(value).item() for name, value in columns.items()}
         law = Law(*[values.pop(f"contact_{name}") for name in Law._fields])
-        return State(touch=Touch(values.pop("contact_key"), law), **values)
+        room = Room(*[values.pop(f"room_{name}") for name in Room._fields])
+        return State(touch=Touch(values.pop("contact_key"), law), room=room, **values)
 
 
 def at_rest(positions: FloatArray, rows: int) -> State:
@@ -73,6 +73,6 @@ def at_rest(positions: FloatArray, rows: int) -> State:
     still = np.zeros_like(positions)
     return State(
         positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool),
-        np.zeros(len(positions), dtype=bool), NO_TOUCH, np.zeros((0, 2), dtype=np.int64), np.zeros((0, 3)),
+        np.zeros(len(positions), dtype=bool), NO_TOUCH, NO_ROOM,
         np.full_like(positions, np.nan), np.zeros((0, 4, 3)),
     )  # fmt: skip

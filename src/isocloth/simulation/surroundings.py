@@ -25,7 +25,6 @@ from isocloth.obstacles import Features, Floor, Obstacle, Plane, Solid
 from isocloth.simulation.gripper import Gripper
 from isocloth.simulation.jaws import Jaws
 from isocloth.simulation.touching import forces_on_bodies, middles, of_pairs, of_points
-from isocloth.solver.contact_newton import pairs_of
 from isocloth.solver.coulomb import ContactSet
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
@@ -176,11 +175,6 @@ class Encounter:
     def clear(self, y: FloatArray) -> bool:
         """Whether nothing touches at y, and nothing was passed through on the straight way there."""
         return len(self.find(y).gap) == 0 and not self.crossings(y)
-
-    def couplings(self, y: FloatArray) -> IntArray:
-        """Pairs of nodes (p, 2) that contacts may couple soon."""
-        nodes = [self._pairwise(y, 0.15 * self.around.spacing)] if self.around.has_pairs else []
-        return pairs_of(_join(nodes)) if nodes else np.empty((0, 2), dtype=np.int64)
 
     def crossings(self, y: FloatArray) -> int:
         """Pairs that pass through each other on the straight way to y."""

@@ -13,8 +13,6 @@ from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic
 
-_LANES = 4
-
 
 def _add_block(
     typing: Any, c: Any, c0: Any, c_stride: Any, a: Any, a0: Any, a_stride: Any, rows: Any, columns: Any
@@ -72,7 +70,10 @@ def _generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any
 
         return inside
 
-    whole = builder.and_(columns, ir.Constant(i64, -_LANES))
-    loop(zero, whole, _LANES, add_columns(ir.VectorType(f64, _LANES)))
-    loop(whole, columns, 1, add_columns(f64))
+    begin = zero
+    for lanes in (8, 4):
+        end = builder.and_(columns, ir.Constant(i64, -lanes))
+        loop(begin, end, lanes, add_columns(ir.VectorType(f64, lanes)))
+        begin = end
+    loop(begin, columns, 1, add_columns(f64))
     return context.get_dummy_value()

@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 
 from isocloth.solver.cholesky import factorise
 from isocloth.solver.fronts import SparseCholesky
+from isocloth.solver.ordering import dissect
 from isocloth.typing import FloatArray
 
 
@@ -34,7 +35,8 @@ class Analysis:
             points = _distances(graph)
         elif len(points) != n:
             raise ValueError(f"{len(points)} points for {n} nodes of A: expected one per node")
-        self.factor = SparseCholesky(graph, np.asarray(points, dtype=np.float64), np.full(n, block))
+        sizes = np.full(n, block)
+        self.factor = SparseCholesky(graph, dissect(graph, np.asarray(points, dtype=np.float64), sizes).order, sizes)
         rank = self.factor.rank
         first, second = row // block, col // block
         self._entries = np.flatnonzero(rank[first] <= rank[second])

@@ -17,7 +17,7 @@ from isocloth.compiled import inlined, kernel
 from isocloth.solver.add_block import add_block
 from isocloth.solver.four_rows import reduce_rows
 from isocloth.solver.fronts import Fronts
-from isocloth.solver.tile import COLUMNS, ROWS, tile
+from isocloth.solver.tile import COLUMNS, ROWS, TALL, tall_tile, tile
 from isocloth.typing import FloatArray
 
 #: stands in for a pivot of the wrong sign: infinities do not spread, and the variable stays where it is
@@ -42,9 +42,13 @@ def factorise(f: Fronts, x: FloatArray) -> bool:
         ok = _factor_rows(f, front) and ok
         # deep sums are cut so that the rows they run through stay in the second-level cache
         for k in range(0, p, 96):
-            depth = min(96, p - k)
-            for i in range(0, b, ROWS):
-                for j in range(i // COLUMNS * COLUMNS, b, COLUMNS):
+            depth, tall = min(96, p - k), b // TALL * TALL
+            for i in range(0, tall, TALL):
+                for j in range(i, b, COLUMNS):
+                    tall_tile(f.schur, corner + i * edge + j, edge, f.panel, first + k * stride + p + j, f.divided,
+                              k * stride + p + i, stride, depth)  # fmt: skip
+            for i in range(tall, b, ROWS):
+                for j in range(tall, b, COLUMNS):
                     tile(f.schur, corner + i * edge + j, edge, f.panel, first + k * stride + p + j, f.divided,
                          k * stride + p + i, stride, depth)  # fmt: skip
         _forward(f, front, x)

@@ -18,6 +18,7 @@ from isocloth.problem import Problem, StepProblem
 from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import OPEN, ContactSet, Law, misfit, prepare, subtract_forces
 from isocloth.solver.descent import descend
+from isocloth.solver.dissection import Order
 from isocloth.solver.fallback import fall_back, unsolved
 from isocloth.solver.fronts import rehearse
 from isocloth.solver.linearised import Linearised, along_surface, contact_problem
@@ -38,10 +39,6 @@ class Encounter(Protocol):
         """Contacts at the iterate y (n, 3)."""
         ...
 
-    def couplings(self, y: FloatArray) -> IntArray:
-        """Pairs of nodes (p, 2) that contacts may couple at y and near it."""
-        ...
-
 
 #: how far the convex problem of the first, second, ... linearisation is solved: contact forces to this part of the
 #: largest, within so many factorisations. While the contacts still move it is not worth more
@@ -56,8 +53,11 @@ YIELDING = 0.2
 #: linearisations of a step that may be left unsolved before a library is asked: mostly the next one mends it
 PATIENCE = 2
 
-#: room in the factor is kept for at most so many times the pairs that are near
+#: room in the factor is kept for at most so many times the pairs of nodes that contacts couple ...
 ROOM = 1.5
+
+#: ... and it is ordered anew where new pairs make it so many times as much work as when it was ordered, or as little
+OUTGROWN = 1.3
 
 #: linearisations after which these distances from Coulomb's law will do, instead of `NewtonOptions.friction`: what
 #: sticks near its limit must be met closely, or it creeps, but in an impact the last digits would cost too much
@@ -76,6 +76,18 @@ class Touch(NamedTuple):
 
     key: IntArray  # (c,)
     law: Law
+
+
+class Room(NamedTuple):
+    """What the factor has room for, and in which order it eliminates: rounding depends on that."""
+
+    pairs: IntArray  # (p, 2) nodes that contacts couple
+    order: IntArray  # (v,) variables of the system in the order of their elimination; none: as without contacts ...
+    groups: IntArray  # (g + 1,) ... and where those begin that are eliminated together
+    flops: int  # of a factorisation when this order was found
+
+
+NO_ROOM = Room(np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
 
 
 class ContactOutcome(NamedTuple):
@@ -125,9 +137,10 @@ class ContactNewton:
         self.thickness = problem.fabric.thickness
         self.deepest = self.options.penetration * self.thickness
         self.yielding = YIELDING * self.deepest
-        self.longest = 4.0 * float(np.sqrt(problem.area.mean()))
-        self.coupled = np.zeros((0, 2), dtype=np.int64)  # pairs of nodes that contacts may couple ...
-        self.coupled_at = np.zeros((0, 3))  # ... ordered when the cloth was here
+        spacing = float(np.sqrt(problem.area.mean()))
+        self.longest = 4.0 * spacing
+        self.still = float(np.sqrt(self.options.strain_gap)) * spacing  # what turns by more has strained by more
+        self.room = NO_ROOM
         self.rebuilt = 0  # how often the pattern had to follow the contacts
         self._arrays: Unboxed | None = None  # what kernels read, from the first solve on
         self.fallbacks = 0  # convex problems that a library solved
@@ -139,12 +152,32 @@ class ContactNewton:
         """The linearisation as sparse matrices, for those who ask."""
         return Linearised(self._problem)
 
-    def couple(self, pairs: IntArray, positions: FloatArray) -> None:
-        """Make room in the factor for contacts between pairs of nodes."""
-        self.coupled, self.coupled_at = pairs, positions
+    def make_room(self, pairs: IntArray, positions: FloatArray) -> None:
+        """Room in the factor for contacts between pairs (p, 2) of nodes, and no other; the cloth is at positions."""
         self.rebuilt += 1
-        self.system.couple(pairs, positions)
         self._arrays = None
+        if len(pairs) == 0:
+            self.system.free()
+            self.room = NO_ROOM
+            return
+        flops = self.room.flops
+        if flops > 0:
+            self.system.fill(pairs, self.system.order)
+        if not flops / OUTGROWN < self.system.factor.flops < flops * OUTGROWN:
+            self.system.couple(pairs, positions)
+            flops = self.system.factor.flops
+        self.room = Room(pairs, *self.system.order, flops)
+
+    def restore(self, room: Room) -> None:
+        """The factor as it was when it had this room."""
+        if all(np.array_equal(now, then) for now, then in zip(self.room, room, strict=True)):
+            return
+        self._arrays = None
+        if len(room.pairs) == 0:
+            self.system.free()
+        else:
+            self.system.fill(room.pairs, Order(room.order, room.groups))
+        self.room = room
 
     def solve(
         self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: Touch, encounter: Encounter,
@@ -154,7 +187,6 @@ class ContactNewton:
         o, work = self.options, self.newton._work
         if first and encounter.pairwise:
             rehearse()
-            self.couple(encounter.couplings(step.start), step.start.copy())
         if self._arrays is None:
             self._arrays = self._unboxed()
         y, lam = step.start.copy(), multipliers.copy()
@@ -166,6 +198,7 @@ class ContactNewton:
             contacts = encounter.find(y)
             law: Law = carry(contacts.key, touch)
             if linearisations == 0:
+                self._give_up_room(contacts, y)
                 hit = bool(contacts.gap.min(initial=0.0) < -self.thickness)  # what it hits at speed, it enters
             softly = SOFT[linearisations] if hit and linearisations < len(SOFT) else 1.0
             judged = Judged(
@@ -187,8 +220,7 @@ class ContactNewton:
             thoroughness = THOROUGHNESS[min(linearisations, len(THOROUGHNESS) - 1)]
             spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
             if spent < 0:
-                near = np.concatenate([encounter.couplings(y), pairs_of(contacts)])
-                self.couple(self._with_old(each_once(near)), y.copy())
+                self.make_room(self._with_old(pairs_of(contacts)), y)
                 self._arrays = self._unboxed()
                 spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
                 if spent < 0:
@@ -216,14 +248,22 @@ class ContactNewton:
         most: int,
     ) -> int:  # fmt: skip
         lawful = 0.5 * self.options.friction
-        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most, lawful)
+        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most, lawful, self.still)
         return spent
 
     def _with_old(self, pairs: IntArray) -> IntArray:
         """Pairs together with those there was room for, unless these have become too many: layers that slide on each
         other would otherwise ask for the same room again and again."""
-        together = each_once(np.concatenate([pairs, self.coupled]))
+        together = each_once(np.concatenate([pairs, self.room.pairs]))
         return pairs if len(together) > ROOM * len(pairs) else together
+
+    def _give_up_room(self, contacts: ContactSet, positions: FloatArray) -> None:
+        """Leave no more room in the factor than contacts need: it costs time in every factorisation."""
+        if len(self.room.pairs) > 0:
+            pairs = pairs_of(contacts)
+            if len(self.room.pairs) > ROOM * len(pairs):
+                self.make_room(pairs, positions)
+                self._arrays = self._unboxed()
 
     def _unboxed(self) -> Unboxed:
         newton, factor = self.newton, self.system.factor
@@ -332,11 +372,11 @@ def judge(
 @kernel
 def descend_from(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
-    tolerance: float, most: int, lawful: float,
+    tolerance: float, most: int, lawful: float, still: float,
 ) -> int:  # fmt: skip
     """`descend`, as Python calls it."""
     cloth, f, places, work = arrays.content
-    spent: int = descend(cloth, step, inertia, f, places, work, contacts, law, lam, tolerance, most, lawful)
+    spent: int = descend(cloth, step, inertia, f, places, work, contacts, law, lam, tolerance, most, lawful, still)
     return spent
 
 

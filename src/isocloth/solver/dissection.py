@@ -7,38 +7,52 @@ directions, in the rest shape and in space. Reference: George, Nested dissection
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from isocloth.compiled import kernel
+from isocloth.solver.pattern import Pattern
 from isocloth.typing import FloatArray, IntArray
 
 
+#: scalars below which a part is not cut any further
+LEAF = 24
+
+
+class Order(NamedTuple):
+    """In which order variables are eliminated, and which of them together."""
+
+    variables: IntArray  # (n,)
+    group_ptr: IntArray  # (g + 1,) group -> its slice of `variables`
+
+
 @kernel
-def dissect_quickly(
-    indptr: IntArray, indices: IntArray, points: FloatArray, sizes: IntArray, leaf: int
-) -> tuple[IntArray, IntArray, IntArray]:
-    """Order a symmetric graph: (order of elimination, group -> its slice of it, group -> its parent or -1).
+def dissect_quickly(pattern: Pattern, points: FloatArray, sizes: IntArray, leaf: int) -> Order:
+    """Order a symmetric graph, a little worse than `ordering.dissect` and a hundred times faster.
 
     Args:
-        indptr, indices: the graph by rows; its diagonal is ignored.
+        pattern: the graph by rows; its diagonal is ignored.
         points: (n, d) coordinates, along each of which cuts are sought.
         sizes: (n,) scalars per variable.
         leaf: scalars of a part that is not cut any further.
     """
     # parts are slices of `order`: left part, right part, separator; so they end up in the order of elimination
+    indptr, indices = pattern.indptr, pattern.indices
     n, dims = points.shape
     order = np.arange(n)
     part = np.zeros(n, dtype=np.int64)  # which open part a variable is in; separators leave
-    parent_at = np.full(n, -2, dtype=np.int64)  # where a group starts: start of its parent's group, -1 for none
+    starts = np.zeros(n + 1, dtype=np.bool_)  # whether a group does, here
     best = np.zeros(n, dtype=np.bool_)
     scratch = np.zeros(n, dtype=np.int64)
     # the graph of the part at hand: variables are numbered as they stand in `order`
     local_ptr, local = np.zeros(n + 1, dtype=np.int64), np.empty(len(indices), dtype=np.int64)
     number, weight, height = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(n)
-    stack = [(0, n, -1)]
+    stack = [(0, n)]
     parts = 0
     while len(stack) > 0:
-        lo, hi, above = stack.pop()
+        lo, hi = stack.pop()
+        starts[lo] = True
         parts += 1
         total = 0
         for q in range(lo, hi):
@@ -59,34 +73,16 @@ def dissect_quickly(
                     for q in range(lo, hi):
                         best[order[q]] = height[q - lo] > level
         if not cut:
-            parent_at[lo] = above
             continue
         left, right = _separate(indptr, indices, sizes, order, lo, hi, part, parts, best, scratch)
-        start = lo + left + right
-        below = above
-        if start < hi:
-            parent_at[start] = above
-            below = start
         if left == 0 or right == 0:  # nothing but a separator is left on one side: do not cut further
-            parent_at[lo] = above
-            if start < hi:
-                parent_at[start] = -2
             continue
-        stack.append((lo, lo + left, below))
-        stack.append((lo + left, start, below))
-    count = 0
-    name = np.zeros(n + 1, dtype=np.int64)
-    for q in range(n):
-        if parent_at[q] != -2:
-            name[q] = count
-            count += 1
-    group_ptr, parent = np.zeros(count + 1, dtype=np.int64), np.zeros(count, dtype=np.int64)
-    for q in range(n):
-        if parent_at[q] != -2:
-            group_ptr[name[q]] = q
-            parent[name[q]] = name[parent_at[q]] if parent_at[q] >= 0 else -1
-    group_ptr[count] = n
-    return order, group_ptr, parent
+        separator = lo + left + right
+        starts[separator] = separator < hi
+        stack.append((lo, lo + left))
+        stack.append((lo + left, separator))
+    starts[n] = True
+    return Order(order, np.flatnonzero(starts))
 
 
 @kernel
@@ -228,40 +224,55 @@ def _separate(
     return left, right
 
 
+class Fill(NamedTuple):
+    """What meets in the fronts of a factor, one for every group."""
+
+    parent: IntArray  # (g,) front that absorbs what a front leaves behind, -1 if it leaves nothing
+    front_ptr: IntArray  # (g + 1,) front -> its slice of `front`
+    front: IntArray  # variables of every front: its group, then its boundary, in order of elimination
+
+
 @kernel
-def fill(
-    indptr: IntArray, indices: IntArray, order: IntArray, group_ptr: IntArray, parent: IntArray
-) -> tuple[IntArray, IntArray]:
-    """Variables of every front: its group, then everything later that the group or a child's boundary reaches."""
-    n, count = len(order), len(parent)
-    rank = np.empty(n, dtype=np.int64)
-    rank[order] = np.arange(n)
-    front_ptr = np.zeros(count + 1, dtype=np.int64)
+def fill(pattern: Pattern, order: Order) -> Fill:
+    """The boundary of a front is everything later that its group or a child's boundary reaches.
+
+    Its parent is the front in which the first of its boundary is eliminated: whatever the order, that one has room for
+    the rest. So an order that was made for other couplings will do, at the price of a denser factor.
+    """
+    indptr, indices = pattern.indptr, pattern.indices
+    variables, group_ptr = order.variables, order.group_ptr
+    n, count = len(variables), len(group_ptr) - 1
+    rank, owner = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
+    for g in range(count):
+        for q in range(group_ptr[g], group_ptr[g + 1]):
+            rank[variables[q]], owner[q] = q, g
+    parent, front_ptr = np.full(count, -1, dtype=np.int64), np.zeros(count + 1, dtype=np.int64)
+    child, sibling = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
     room = 8 * n
     front = np.empty(room, dtype=np.int64)
     mark = np.full(n, -1, dtype=np.int64)
-    child_ptr, children = families(parent)
     used = 0
     reach = np.empty(n, dtype=np.int64)
     for g in range(count):
         end = group_ptr[g + 1]
         found = 0
         for q in range(group_ptr[g], end):
-            i = order[q]
+            i = variables[q]
             for a in range(indptr[i], indptr[i + 1]):
                 j = indices[a]
                 if rank[j] >= end and mark[j] != g:
                     mark[j] = g
                     reach[found] = rank[j]
                     found += 1
-        for c in range(child_ptr[g], child_ptr[g + 1]):
-            child = children[c]
-            for q in range(front_ptr[child] + group_ptr[child + 1] - group_ptr[child], front_ptr[child + 1]):
+        c = child[g]
+        while c >= 0:
+            for q in range(front_ptr[c] + group_ptr[c + 1] - group_ptr[c], front_ptr[c + 1]):
                 j = front[q]
                 if rank[j] >= end and mark[j] != g:
                     mark[j] = g
                     reach[found] = rank[j]
                     found += 1
+            c = sibling[c]
         boundary = np.sort(reach[:found])
         need = used + end - group_ptr[g] + found
         if need > room:
@@ -270,13 +281,17 @@ def fill(
             larger[:used] = front[:used]
             front = larger
         for q in range(group_ptr[g], end):
-            front[used] = order[q]
+            front[used] = variables[q]
             used += 1
         for q in range(found):
-            front[used] = order[boundary[q]]
+            front[used] = variables[boundary[q]]
             used += 1
         front_ptr[g + 1] = used
-    return front_ptr, front[:used].copy()
+        if found > 0:
+            above = owner[boundary[0]]
+            parent[g] = above
+            sibling[g], child[above] = child[above], g
+    return Fill(parent, front_ptr, front[:used].copy())
 
 
 @kernel

@@ -13,8 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.compiled import kernel
-from isocloth.solver.dissection import dissect_quickly, families, fill
-from isocloth.solver.ordering import dissect
+from isocloth.solver.dissection import LEAF, Fill, Order, dissect_quickly, families, fill
 from isocloth.solver.pattern import Pattern, pattern_of, with_pairs
 from isocloth.solver.places import Places, find_blocks, tabulate
 from isocloth.solver.tile import COLUMNS, ROWS
@@ -66,46 +65,36 @@ class SparseCholesky:
 
     Args:
         graph: (n, n) pattern over variables.
-        points: (n, d) coordinates of the variables, used to choose the order.
+        order: in which they are eliminated. One that was made for another pattern will do, at the price of fill.
         sizes: (n,) scalars per variable (3 for a node, 1 for a multiplier).
         signs: (n,) +1 or -1 per variable; all + (positive definite) if None.
-        leaf: scalars below which a part is not cut any further.
-        quick: whether the order may be a little worse, and found a hundred times faster.
         storage: memory of a factor that is not needed any more; None takes its own.
     """
 
     def __init__(
         self,
         graph: sp.csr_matrix | Pattern,
-        points: FloatArray,
+        order: Order,
         sizes: IntArray,
         signs: FloatArray | None = None,
         *,
-        leaf: int = 24,
-        quick: bool = False,
         storage: Storage | None = None,
     ) -> None:
         pattern = graph if isinstance(graph, Pattern) else pattern_of(sp.csr_matrix(graph))
-        n = len(pattern.indptr) - 1
         sizes = np.asarray(sizes, dtype=np.int64)
-        if quick:
-            order, group_ptr, parent = dissect_quickly(*pattern, np.ascontiguousarray(points), sizes, leaf)
-        else:
-            tree = dissect(_matrix(pattern), points, sizes, leaf=leaf)
-            order, parent = np.concatenate(tree.groups), np.array(tree.parent, dtype=np.int64)
-            group_ptr = _offsets(np.array([len(g) for g in tree.groups], dtype=np.int64))
-        front_ptr, front = fill(*pattern, order, group_ptr, parent)
-        sign = np.repeat(np.ones(n) if signs is None else signs, sizes)
-        f, column = _store(group_ptr, parent, front_ptr, front, sizes, sign, Storage() if storage is None else storage)
+        filled: Fill = fill(pattern, order)
+        sign = np.repeat(np.ones(len(sizes)) if signs is None else signs, sizes)
+        f, column = _store(order.group_ptr, filled, sizes, sign, Storage() if storage is None else storage)
+        self.order = order
         self.fronts = f
-        self.places: Places = tabulate(order, group_ptr, front_ptr, front, column, f.panel_ptr, f.stride)
+        self.places: Places = tabulate(order, filled, column, f.panel_ptr, f.stride)
 
     @property
     def flops(self) -> int:
         """Operations of one factorisation, a multiply-add counted as two."""
         p = self.fronts.pivots
         m = p + self.fronts.size - self.fronts.rows
-        return int(sum(int((np.arange(b, b - a, -1) ** 2).sum()) for a, b in zip(p, m, strict=True)))
+        return int((_pyramid(m) - _pyramid(m - p)).sum())
 
     @property
     def memory(self) -> int:
@@ -125,25 +114,26 @@ class SparseCholesky:
         return place, self.places.stride[first]
 
 
-def _matrix(pattern: Pattern) -> sp.csr_matrix:
-    n = len(pattern.indptr) - 1
-    return sp.csr_matrix((np.ones(len(pattern.indices)), pattern.indices, pattern.indptr), shape=(n, n))
+def _pyramid(m: IntArray) -> IntArray:
+    """1 + 4 + 9 + ... + m^2."""
+    return m * (m + 1) * (2 * m + 1) // 6
 
 
 def rehearse() -> None:
     """Load, or compile, what ordering quickly needs: when layers first meet, a robot must not wait for it."""
     pattern = with_pairs(pattern_of(sp.identity(2, format="csr")), np.array([[0, 1]]))
-    SparseCholesky(pattern, np.eye(2, 6), np.full(2, 3), quick=True)
+    sizes = np.full(2, 3)
+    SparseCholesky(pattern, dissect_quickly(pattern, np.eye(2, 6), sizes, LEAF), sizes)
 
 
 def _store(
-    group_ptr: IntArray, parent: IntArray, front_ptr: IntArray, front: IntArray, sizes: IntArray, sign: FloatArray,
-    storage: Storage,
-) -> tuple[Fronts, IntArray]:  # fmt: skip
+    group_ptr: IntArray, filled: Fill, sizes: IntArray, sign: FloatArray, storage: Storage
+) -> tuple[Fronts, IntArray]:
     """Expand variables to scalars, lay out the storage and the maps from each front to its parent.
 
     Returns the first column of every variable in its front, too.
     """
+    parent, front_ptr, front = filled
     child_ptr, children = families(parent)
     p, b = _count(group_ptr, front_ptr, front, sizes)
     rows = _padded(p, ROWS)

@@ -33,7 +33,9 @@ import scipy.sparse as sp
 from isocloth.compiled import kernel
 from isocloth.fabric import Fabric
 from isocloth.solver.cholesky import factorise, solve
+from isocloth.solver.dissection import LEAF, dissect_quickly
 from isocloth.solver.fronts import Fronts, SparseCholesky
+from isocloth.solver.pattern import pattern_of
 from isocloth.terms.aerodynamics import weight
 from isocloth.terms.midpoints import Midpoints
 from isocloth.typing import BoolArray, FloatArray, IntArray
@@ -121,7 +123,8 @@ class Impulses:
         graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(self.rows,) * 2)
         sums = [np.bincount(row, mid.points[members, d], minlength=self.rows) for d in range(3)]
         places = np.stack(sums, axis=1) / np.diff(ptr)[:, None]
-        self.factor = SparseCholesky(graph, places, np.ones(self.rows, dtype=np.int64), quick=True)
+        pattern, single = pattern_of(graph), np.ones(self.rows, dtype=np.int64)
+        self.factor = SparseCholesky(pattern, dissect_quickly(pattern, places, single, LEAF), single)
         swap = self.factor.rank[i] > self.factor.rank[j]
         place, _ = self.factor.find(np.where(swap, j, i), np.where(swap, i, j))
         everyone = np.arange(self.rows)

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components, maximum_flow
 
+from isocloth.solver.dissection import Order
 from isocloth.typing import FloatArray, IntArray
 
 
@@ -22,6 +23,12 @@ class Dissection:
 
     groups: list[IntArray]  # variables eliminated together
     parent: list[int]  # index of the parent group, -1 at the root
+
+    @property
+    def order(self) -> Order:
+        """The groups one after the other."""
+        starts = np.cumsum([0] + [len(group) for group in self.groups])
+        return Order(np.concatenate(self.groups), starts.astype(np.int64))
 
 
 def dissect(graph: sp.csr_matrix, points: FloatArray, weights: IntArray, *, leaf: int = 24) -> Dissection:

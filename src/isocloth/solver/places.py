@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth.compiled import inlined, kernel
+from isocloth.solver.dissection import Fill, Order
 from isocloth.tables import room, slot
 from isocloth.typing import IntArray
 
@@ -26,17 +27,15 @@ class Places(NamedTuple):
 
 
 @kernel
-def tabulate(
-    order: IntArray, group_ptr: IntArray, front_ptr: IntArray, front: IntArray, column: IntArray, panel_ptr: IntArray,
-    stride: IntArray,
-) -> Places:  # fmt: skip
-    """Places from the order of elimination, its groups, the variables of all fronts and their columns there."""
-    n = len(order)
-    rank, row, strides, owner = np.empty(n, dtype=np.int64), order.copy(), order.copy(), order.copy()
+def tabulate(order: Order, filled: Fill, column: IntArray, panel_ptr: IntArray, stride: IntArray) -> Places:
+    """Places from the order of elimination, the variables of all fronts and their columns there."""
+    variables, group_ptr, front_ptr, front = order.variables, order.group_ptr, filled.front_ptr, filled.front
+    n = len(variables)
+    rank, row, strides, owner = np.empty(n, dtype=np.int64), variables.copy(), variables.copy(), variables.copy()
     table = np.full((room(len(front)), 2), -1, dtype=np.int64)
     for g in range(len(group_ptr) - 1):
         for q in range(group_ptr[g], group_ptr[g + 1]):
-            i = order[q]
+            i = variables[q]
             rank[i], owner[i], strides[i] = q, g, stride[g]
             row[i] = panel_ptr[g] + column[front_ptr[g] + q - group_ptr[g]] * stride[g]
         for q in range(front_ptr[g], front_ptr[g + 1]):

@@ -18,6 +18,7 @@ from isocloth.problem import Problem, StepProblem
 from isocloth.solver.cholesky import back_substitute, factorise
 from isocloth.solver.fronts import Fronts, SparseCholesky
 from isocloth.solver.newton import ONE_STEP, Newton
+from isocloth.solver.ordering import dissect
 from isocloth.solver.outcome import Outcome
 from isocloth.terms.rows import RowArrays, evaluate, select
 from isocloth.typing import BoolArray, FloatArray, IntArray
@@ -104,7 +105,8 @@ def _analyse(problem: Problem, rows: RowArrays) -> tuple[SparseCholesky, Product
     graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(count, count))
     centres = sp.csr_matrix((np.ones(len(row_of)), (row_of, rows.nodes)), shape=(count, problem.n))
     points = (centres @ problem.mesh.vertices) / sizes[:, None]
-    factor = SparseCholesky(graph, points, np.ones(count, dtype=np.int64))
+    single = np.ones(count, dtype=np.int64)
+    factor = SparseCholesky(graph, dissect(graph, points, single).order, single)
     swap = factor.rank[i] > factor.rank[j]
     place, _ = factor.find(np.where(swap, j, i), np.where(swap, i, j))
     diagonal, _ = factor.find(np.arange(count), np.arange(count))

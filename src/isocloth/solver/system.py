@@ -18,7 +18,9 @@ import scipy.sparse as sp
 
 from isocloth.compiled import inlined, kernel
 from isocloth.problem import Problem
+from isocloth.solver.dissection import LEAF, Order, dissect_quickly
 from isocloth.solver.fronts import Fronts, SparseCholesky, Storage
+from isocloth.solver.ordering import dissect
 from isocloth.solver.pattern import Pattern, pattern_of, with_pairs
 from isocloth.solver.places import Places, find_block
 from isocloth.terms.rows import RowArrays, Rows
@@ -72,25 +74,39 @@ class NewtonSystem:
         kept = len(self._kept_rows)
         i = np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row, np.arange(n + kept)])
         j = np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col, np.arange(n + kept)])
-        self._pattern = pattern_of(
-            sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
-        )
+        graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
+        self._pattern = pattern_of(graph)
         self._sizes = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
         self._signs = np.concatenate([np.ones(n), -np.ones(kept)])
         self.scalars = 3 * n + kept
         self._storage = Storage()
-        self._order_anew(self._pattern, self._positions(self._rest), quick=False)
+        self._rest_points = self._points(self._rest)
+        # the careful one is kept, beside which the others come and go
+        careful = dissect(graph, self._rest_points, self._sizes).order
+        self._factor(self._pattern, careful, Storage())
         self._free = self.factor, self.assembly
 
-    def couple(self, pairs: IntArray, positions: FloatArray) -> None:
-        """Make room for blocks between further pairs (k, 2) of nodes; the cloth is at positions (n, 3) now."""
-        if len(pairs) == 0:
-            self.factor, self.assembly = self._free  # ordered with more care
-            return
-        points = np.concatenate([self._positions(self._rest), self._positions(positions)], axis=1)
-        self._order_anew(with_pairs(self._pattern, pairs), points, quick=True)
+    @property
+    def order(self) -> Order:
+        """In which the variables are eliminated."""
+        return self.factor.order
 
-    def _positions(self, positions: FloatArray) -> FloatArray:
+    def free(self) -> None:
+        """No room for contacts between nodes."""
+        self.factor, self.assembly = self._free
+
+    def couple(self, pairs: IntArray, positions: FloatArray) -> None:
+        """Make room for blocks between further pairs (k, 2) of nodes, in an order for them with the cloth at positions
+        (n, 3)."""
+        pattern = with_pairs(self._pattern, pairs)
+        points = np.concatenate([self._rest_points, self._points(positions)], axis=1)
+        self._factor(pattern, dissect_quickly(pattern, points, self._sizes, LEAF), self._storage)
+
+    def fill(self, pairs: IntArray, order: Order) -> None:
+        """The same in a given order, in a third of the time."""
+        self._factor(with_pairs(self._pattern, pairs), order, self._storage)
+
+    def _points(self, positions: FloatArray) -> FloatArray:
         """Where the variables are: nodes, and the multipliers amid the nodes of their rows."""
         if len(self._kept_rows) == 0:
             return positions
@@ -98,10 +114,8 @@ class NewtonSystem:
         sums = np.add.reduceat(positions[rows.nodes], rows.ptr[:-1])[self._kept_rows]
         return np.concatenate([positions, sums / rows.sizes[self._kept_rows, None]])
 
-    def _order_anew(self, pattern: Pattern, points: FloatArray, *, quick: bool) -> None:
-        # the careful one is kept, beside which the others come and go
-        storage = self._storage if quick else None
-        self.factor = SparseCholesky(pattern, points, self._sizes, self._signs, quick=quick, storage=storage)
+    def _factor(self, pattern: Pattern, order: Order, storage: Storage) -> None:
+        self.factor = SparseCholesky(pattern, order, self._sizes, self._signs, storage=storage)
         rows, places, n = self._rows, self.factor.places, len(self._rest)
         pairs: IntArray = _place_pairs(places, rows.nodes, rows.ptr, self._row_of, self._slot_a, self._slot_b)
         kept, links = _place_kept(places, rows.nodes, self._slots, self._owner, self._number, n)
