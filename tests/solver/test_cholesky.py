@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from isocloth.compiled import kernel
 from isocloth.solver.add_block import add_block
 from isocloth.solver.cholesky import back_substitute, factorise, solve
-from isocloth.solver.dissection import _median
+from isocloth.solver.dissection import Order, _median, dissect_quickly
 from isocloth.solver.fronts import SparseCholesky
 from isocloth.solver.ordering import dissect
 from isocloth.solver.pattern import pattern_of, with_pairs
@@ -54,7 +54,9 @@ def test_it_solves_what_a_dense_solver_solves(seed, n, leaf, mixed, quick):
     graph, points = random_graph(rng, n)
     signs = np.where(rng.random(n) < 0.3, -1.0, 1.0) if mixed else np.ones(n)
     sizes = np.where(signs > 0, 3, 1)
-    factor = SparseCholesky(graph, points, sizes, signs, leaf=leaf, quick=quick)
+    pattern = pattern_of(graph)
+    order = dissect_quickly(pattern, points, sizes, leaf) if quick else dissect(graph, points, sizes, leaf=leaf).order
+    factor = SparseCholesky(pattern, order, sizes, signs)
     dense = fill(rng, factor, graph, sizes, signs)
     right = rng.standard_normal(len(dense))
     x = right.copy()
@@ -66,6 +68,38 @@ def test_it_solves_what_a_dense_solver_solves(seed, n, leaf, mixed, quick):
     np.testing.assert_allclose(again, x, rtol=1e-9, atol=1e-9 * np.abs(x).max())
 
 
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.integers(2, 60), st.integers(0, 40), st.integers(1, 9))
+def test_any_order_will_do_and_groups_of_any_size(seed, n, more, longest):
+    rng = np.random.default_rng(seed)
+    graph, _ = random_graph(rng, n)
+    pairs = rng.integers(0, n, (more, 2))
+    pattern = with_pairs(pattern_of(graph), pairs)
+    graph = sp.csr_matrix((np.ones(len(pattern.indices)), pattern.indices, pattern.indptr), shape=(n, n))
+    starts = np.unique(np.append(np.cumsum(rng.integers(1, longest + 1, n)), 0))
+    order = Order(rng.permutation(n), np.append(starts[starts < n], n))
+    sizes = rng.integers(1, 4, n)
+    factor = SparseCholesky(pattern, order, sizes)
+    dense = fill(rng, factor, graph, sizes, np.ones(n)) + 40 * np.eye(sizes.sum())
+    diagonal, stride = factor.find(np.arange(n), np.arange(n))
+    for at, s, size in zip(diagonal, stride, sizes, strict=True):
+        factor.fronts.panel[at + np.arange(size) * (s + 1)] += 40
+    right = rng.standard_normal(len(dense))
+    x = right.copy()
+    assert factorise(factor.fronts, x)
+    back_substitute(factor.fronts, x)
+    np.testing.assert_allclose(dense @ x, right, atol=1e-9 * max(1.0, np.abs(x).max() * np.abs(dense).max()))
+
+
+def test_the_operations_of_a_factorisation_are_counted():
+    # three variables of one scalar each, in a chain: 2 x 2, 2 x 2 and 1 x 1 fronts
+    graph = sp.csr_matrix(np.eye(3) + np.eye(3, k=1) + np.eye(3, k=-1))
+    factor = SparseCholesky(graph, Order(np.arange(3), np.arange(4)), np.ones(3, dtype=int))
+    assert factor.flops == 4 + 4 + 1
+    together = SparseCholesky(graph, Order(np.arange(3), np.array([0, 3])), np.ones(3, dtype=int))
+    assert together.flops == 9 + 4 + 1
+
+
 def test_it_agrees_with_superlu_on_a_larger_grid():
     n = 24
     idx = np.arange(n * n).reshape(n, n)
@@ -74,7 +108,8 @@ def test_it_agrees_with_superlu_on_a_larger_grid():
     laplacian = sp.coo_matrix((-np.ones(len(i)), (i, j)), shape=(n * n, n * n)).tocsr()
     matrix = (laplacian + laplacian.T + sp.diags_array(np.full(n * n, 4.1))).tocsr()
     points = np.stack(np.meshgrid(np.arange(n), np.arange(n), indexing="ij"), axis=-1).reshape(-1, 2).astype(float)
-    factor = SparseCholesky(matrix, points, np.ones(n * n, dtype=int))
+    single = np.ones(n * n, dtype=int)
+    factor = SparseCholesky(matrix, dissect(matrix, points, single).order, single)
     upper = matrix.tocoo()
     keep = factor.rank[upper.row] <= factor.rank[upper.col]
     place, _ = factor.find(upper.row[keep].astype(np.int64), upper.col[keep].astype(np.int64))
@@ -90,7 +125,7 @@ def test_the_same_input_gives_the_same_bits():
     rng = np.random.default_rng(5)
     graph, points = random_graph(rng, 50)
     sizes = np.full(50, 3)
-    factor = SparseCholesky(graph, points, sizes)
+    factor = SparseCholesky(graph, dissect(graph, points, sizes).order, sizes)
     fill(np.random.default_rng(1), factor, graph, sizes, np.ones(50))
     saved = factor.fronts.panel.copy()
     answers = []
@@ -106,7 +141,8 @@ def test_the_same_input_gives_the_same_bits():
 
 def test_a_pivot_of_the_wrong_sign_is_reported():
     graph = sp.csr_matrix(np.ones((2, 2)))
-    factor = SparseCholesky(graph, np.array([[0.0, 0], [1, 0]]), np.ones(2, dtype=int))
+    single = np.ones(2, dtype=int)
+    factor = SparseCholesky(graph, dissect(graph, np.array([[0.0, 0], [1, 0]]), single).order, single)
     order = np.argsort(factor.rank)
     place, _ = factor.find(order[[0, 0, 1]], order[[0, 1, 1]])
     factor.fronts.panel[place] = [1.0, 2.0, 1.0]  # indefinite
@@ -117,7 +153,8 @@ def test_a_pivot_of_the_wrong_sign_is_reported():
 def test_a_block_outside_the_pattern_is_refused():
     graph = sp.csr_matrix(np.eye(30) + np.eye(30, k=1) + np.eye(30, k=-1))
     points = np.stack([np.arange(30.0), np.zeros(30)], axis=1)
-    factor = SparseCholesky(graph, points, np.ones(30, dtype=int), leaf=3)
+    single = np.ones(30, dtype=int)
+    factor = SparseCholesky(graph, dissect(graph, points, single, leaf=3).order, single)
     first, last = int(np.argmin(factor.rank)), 29 if np.argmin(factor.rank) < 15 else 0
     with pytest.raises(ValueError, match="outside the analysed pattern"):
         factor.find(np.array([first]), np.array([last]))

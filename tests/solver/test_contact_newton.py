@@ -44,16 +44,22 @@ def test_what_is_known_of_a_contact_is_found_by_its_key(seed, before, now):
 
 
 def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on(monkeypatch):
-    """A cloth that is folded: sticking springs carry ever other loads, and another iteration finds the same."""
+    """A cloth that is folded: sticking springs carry ever other loads, and another iteration finds the same.
 
-    def fold() -> tuple[int, float]:
-        sim = contact_scenes.simulation(folded := contact_scenes.fold(6))
+    How it lands decides as much as the tolerance, and a tenth of a micrometre decides how it lands: only of several
+    folds together the effort can be compared.
+    """
+
+    def fold(seed: int) -> tuple[int, float]:
+        folded = contact_scenes.fold(6)
+        folded.start = folded.start + 1e-7 * np.random.default_rng(seed).random(folded.start.shape)
+        sim = contact_scenes.simulation(folded)
         reports = [sim.step() for _ in range(round(0.72 * folded.seconds / sim.timestep))]
         assert all(r.converged for r in reports)
         return sum(r.iterations for r in reports), float(np.median([r.friction_residual for r in reports]))
 
-    patient, close = fold()
+    patient, close = np.array([fold(seed) for seed in range(8)]).T
     monkeypatch.setattr(contact_newton, "LOADED", 0.0)
-    eager, closer = fold()
-    assert patient < 0.85 * eager
-    assert max(close, closer) < 1e-4  # most steps meet the law as closely as without
+    eager, closer = np.array([fold(seed) for seed in range(8)]).T
+    assert patient.sum() < 0.92 * eager.sum()
+    assert max(close.max(), closer.max()) < 1e-4  # most steps meet the law as closely as without

@@ -139,7 +139,8 @@ class ContactNewton:
         self.yielding = YIELDING * self.deepest
         spacing = float(np.sqrt(problem.area.mean()))
         self.longest = 4.0 * spacing
-        self.still = float(np.sqrt(self.options.strain_gap)) * spacing  # what turns by more has strained by more
+        # after moves that strain the cloth by more than is accepted it has to be linearised again
+        self.still = float(np.sqrt(self.options.strain_gap)) * spacing
         self.room = NO_ROOM
         self.rebuilt = 0  # how often the pattern had to follow the contacts
         self._arrays: Unboxed | None = None  # what kernels read, from the first solve on
@@ -170,7 +171,7 @@ class ContactNewton:
 
     def restore(self, room: Room) -> None:
         """The factor as it was when it had this room."""
-        if all(np.array_equal(now, then) for now, then in zip(self.room, room, strict=True)):
+        if all(np.array_equal(getattr(self.room, name), getattr(room, name)) for name in Room._fields):
             return
         self._arrays = None
         if len(room.pairs) == 0:
@@ -185,8 +186,6 @@ class ContactNewton:
     ) -> ContactOutcome:  # fmt: skip
         """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
         o, work = self.options, self.newton._work
-        if first and encounter.pairwise:
-            rehearse()
         if self._arrays is None:
             self._arrays = self._unboxed()
         y, lam = step.start.copy(), multipliers.copy()
@@ -197,6 +196,8 @@ class ContactNewton:
         while True:
             contacts = encounter.find(y)
             law: Law = carry(contacts.key, touch)
+            if first:
+                self._rehearse(contacts, law, encounter.pairwise)
             if linearisations == 0:
                 self._give_up_room(contacts, y)
                 hit = bool(contacts.gap.min(initial=0.0) < -self.thickness)  # what it hits at speed, it enters
@@ -250,6 +251,13 @@ class ContactNewton:
         lawful = 0.5 * self.options.friction
         spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most, lawful, self.still)
         return spent
+
+    def _rehearse(self, contacts: ContactSet, law: Law, pairwise: bool) -> None:
+        """Load, or compile, what contacts will ask for later: a robot must not wait for it then."""
+        unsolved(contacts, law, self.newton._work.solution)
+        if pairwise:
+            rehearse()
+            each_once(pairs_of(contacts))
 
     def _with_old(self, pairs: IntArray) -> IntArray:
         """Pairs together with those there was room for, unless these have become too many: layers that slide on each

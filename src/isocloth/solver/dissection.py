@@ -15,7 +15,6 @@ from isocloth.compiled import kernel
 from isocloth.solver.pattern import Pattern
 from isocloth.typing import FloatArray, IntArray
 
-
 #: scalars below which a part is not cut any further
 LEAF = 24
 
