@@ -105,6 +105,21 @@ def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path):
         simulation().run(0.5, checkpoint=file)
 
 
+def test_a_checkpoint_of_another_version_is_refused_in_words(tmp_path):
+    file = tmp_path / "run.npz"
+
+    def stop(sim):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation().run(0.5, checkpoint=file, on_frame=stop)
+    with np.load(file) as saved:
+        older = {name: saved[name] for name in saved.files if name != "state_room_pairs"}
+    np.savez(file, **older)
+    with pytest.raises(ValueError, match="another version"):
+        simulation().run(0.5, checkpoint=file)
+
+
 def test_progress_is_shown_on_standard_error(capsys):
     simulation().run(0.3, progress=True)
     out = capsys.readouterr()

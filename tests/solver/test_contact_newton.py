@@ -63,3 +63,50 @@ def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on(monkeypat
     eager, closer = np.array([fold(seed) for seed in range(8)]).T
     assert patient.sum() < 0.92 * eager.sum()
     assert max(close.max(), closer.max()) < 1e-4  # most steps meet the law as closely as without
+
+
+def test_that_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others():
+    sim = contact_scenes.simulation(contact_scenes.fold(8))
+    solver, seen = sim._contact, []
+    make_room = solver.make_room
+
+    def watched(pairs, positions):
+        make_room(pairs, positions)
+        seen.append((len(pairs), solver.system.factor.flops, solver.room.flops))
+
+    solver.make_room = watched
+    for _ in range(190):
+        assert sim.step().converged
+    pairs, flops, ordered = np.array(seen).T
+    assert pairs.max() > 50  # the upper half lies on the lower one
+    assert (flops <= contact_newton.OUTGROWN * ordered).all()
+    assert (flops >= ordered / contact_newton.OUTGROWN).all()
+    lying, free = sim.state.room, solver.system._free[0].flops
+    assert free < solver.system.factor.flops < 6 * free
+    assert np.array_equal(lying.pairs, solver.room.pairs)
+    # lifted off the lower half: nothing is left to make room for
+    state = sim.state.copy()
+    upper = state.positions[:, 2] > 1e-3
+    state.positions[upper, 2] += 0.02
+    sim.state = state
+    sim.step()
+    assert len(sim.state.room.pairs) < 0.5 * len(lying.pairs)
+    solver.restore(lying)
+    assert np.array_equal(solver.system.order.variables, lying.order)
+    assert np.array_equal(solver.system.order.group_ptr, lying.groups)
+
+
+def test_that_an_order_made_for_other_pairs_gives_the_same_answer():
+    sim = contact_scenes.simulation(contact_scenes.fold(8))
+    for _ in range(180):
+        sim.step()
+    state, solver, ends = sim.state.copy(), sim._contact, []
+    for anew in (False, True):
+        sim.state = state
+        if anew:
+            solver.make_room(np.zeros((0, 2), dtype=np.int64), sim.positions)
+        sim.step()
+        ends.append((sim.positions.copy(), solver.system.order.variables.copy()))
+        assert len(solver.room.pairs) > 50
+    assert not np.array_equal(ends[0][1], ends[1][1])
+    np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-9)

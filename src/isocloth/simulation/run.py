@@ -186,7 +186,13 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
         )
-    state = State.from_dict({name[6:]: kept[name] for name in kept if name.startswith("state_")})
+    columns = {name[6:]: kept[name] for name in kept if name.startswith("state_")}
+    if columns.keys() != sim.state.to_dict().keys():
+        raise ValueError(
+            f"{path} was saved by another version of isocloth, whose states hold other arrays; finish the run with that "
+            "version, or delete the file and start again"
+        )
+    state = State.from_dict(columns)
     for grasp in sim.grasps:
         if not state.held[grasp.nodes].any():
             grasp.release()  # as the first part of the run has done
