@@ -189,8 +189,8 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
     columns = {name[6:]: kept[name] for name in kept if name.startswith("state_")}
     if columns.keys() != sim.state.to_dict().keys():
         raise ValueError(
-            f"{path} was saved by another version of isocloth, whose states hold other arrays; finish the run with that "
-            "version, or delete the file and start again"
+            f"{path} was saved by another version of isocloth, whose states hold other arrays; finish the run "
+            "with that version, or delete the file and start again"
         )
     state = State.from_dict(columns)
     for grasp in sim.grasps:
