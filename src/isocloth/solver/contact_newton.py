@@ -137,10 +137,7 @@ class ContactNewton:
         self.thickness = problem.fabric.thickness
         self.deepest = self.options.penetration * self.thickness
         self.yielding = YIELDING * self.deepest
-        spacing = float(np.sqrt(problem.area.mean()))
-        self.longest = 4.0 * spacing
-        # after moves that strain the cloth by more than is accepted it has to be linearised again
-        self.still = float(np.sqrt(self.options.strain_gap)) * spacing
+        self.longest = 4.0 * float(np.sqrt(problem.area.mean()))
         self.room = NO_ROOM
         self.rebuilt = 0  # how often the pattern had to follow the contacts
         self._arrays: Unboxed | None = None  # what kernels read, from the first solve on
@@ -249,7 +246,7 @@ class ContactNewton:
         most: int,
     ) -> int:  # fmt: skip
         lawful = 0.5 * self.options.friction
-        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most, lawful, self.still)
+        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most, lawful)
         return spent
 
     def _rehearse(self, contacts: ContactSet, law: Law, pairwise: bool) -> None:
@@ -380,11 +377,11 @@ def judge(
 @kernel
 def descend_from(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
-    tolerance: float, most: int, lawful: float, still: float,
+    tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """`descend`, as Python calls it."""
     cloth, f, places, work = arrays.content
-    spent: int = descend(cloth, step, inertia, f, places, work, contacts, law, lam, tolerance, most, lawful, still)
+    spent: int = descend(cloth, step, inertia, f, places, work, contacts, law, lam, tolerance, most, lawful)
     return spent
 
 

@@ -75,14 +75,14 @@ class Model(NamedTuple):
 @kernel
 def descend(
     cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, places: Places, work: Workspace, c: ContactSet,
-    law: Law, lam: FloatArray, tolerance: float, most: int, lawful: float, still: float,
+    law: Law, lam: FloatArray, tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """Displacement in work.solution, forces and status in law; returns the factorisations spent.
 
     Ends when no force is further from its law than `tolerance` times the largest, or after `most` rounds; -1 if a
     coupling of contacts has no place in the factor. The thresholds of friction then follow the pressure until the
     largest distance from Coulomb's law is `lawful`, relative to the largest force, if that can be had without
-    factorising again; and if no node moves by more than `still`, m: else the cloth has to be linearised again anyway.
+    factorising again.
     """
     count, x = len(c.gap), work.solution
     m = _room(count, len(x))
@@ -112,20 +112,10 @@ def descend(
         _go(m, x, 1.0 if rounds == 1 or near else _walk(c, law, m))
         if near:
             break
-    if _furthest(x, len(inertia)) <= still:
-        _settle(c, law, f, step, m, x, lawful)
+    _settle(c, law, f, step, m, x, lawful)
     law.force[:] = m.balance
     _name(c, law, m)
     return spent
-
-
-@kernel
-def _furthest(x: FloatArray, nodes: int) -> float:
-    """Largest displacement of a node along an axis, m."""
-    far = 0.0
-    for i in range(3 * nodes):
-        far = max(far, abs(x[i]))
-    return far
 
 
 @kernel
