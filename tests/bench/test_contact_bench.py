@@ -142,13 +142,22 @@ def test_folding_is_judged_by_another_library() -> None:
     # what the documents say of the rival: its constraints let layers through, its ipc does not
     assert constraints.intersecting
     assert ipc.intersecting == 0
-    text = folding_text([own, without, constraints, ipc])
+    starts = contact_race.Starts(NODES, [0.1, 0.3], [2.0, 2.5], 0)
+    text = folding_text([own, without, constraints, ipc], starts)
     assert "faster than real time" not in text  # only the napkin of 20 x 20 is judged
-    own.nodes, own.q = 20, 0.97
-    assert "faster than real time: reached, q = 0.97" in folding_text([own])
-    own.nodes, own.q = NODES, min(own.every)
+    assert "8x8 from 2 starts that differ by 0.1 um: q 0.10, 0.30; solves per step 2.00, 2.50" in text
+    judged = folding_text([own], contact_race.Starts(20, [0.9, 1.04], [2.0, 2.5], 0))
+    assert "20x20 napkin folded in half faster than real time: reached, mean q = 0.97" in judged
     assert "8x8, with friction: MuJoCo lets layers through in every way it was tried" in text
     assert f"8x8, without friction: isocloth is {ipc.q / without.q:.2f} times as fast as MuJoCo, ipc" in text
+
+
+def test_starts_that_hardly_differ_are_folded_each_by_itself() -> None:
+    found = contact_race.fold_from(2, NODES, say=silent, seconds=1.9)
+    assert len(found.q) == 2
+    assert found.solves[0] != found.solves[1]  # how it lands is a matter of chance
+    assert found.unconverged == 0
+    assert min(found.q) < found.mean < max(found.q)
 
 
 def test_what_sticks_creeps_with_the_rival_only() -> None:
@@ -192,4 +201,5 @@ def test_one_part_can_be_run_alone(tmp_path, capsys: pytest.CaptureFixture[str])
     results = json.loads(file.read_text())
     assert {p["scene"] for p in results["contact_phases"]} == {contact_scenes.FOLD_NAME, contact_scenes.DRAPE_NAME}
     assert [f["simulator"] for f in results["folding"]] == ["isocloth", "isocloth without friction"]
+    assert len(results["starts"]["q"]) == 2
     assert results["sliding"][0]["moved"] < 1e-5

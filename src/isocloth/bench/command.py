@@ -13,7 +13,7 @@ from typing import Any
 from isocloth.bench import peer, tables
 from isocloth.bench.accuracy import free_swing, swing_kept
 from isocloth.bench.contact_phases import contact_phases
-from isocloth.bench.contact_race import race_folding, race_sliding
+from isocloth.bench.contact_race import fold_from, race_folding, race_sliding
 from isocloth.bench.contact_scenes import (
     DRAPE_NAME,
     DRAPE_SECONDS,
@@ -41,6 +41,8 @@ LARGE_REPEAT = 2
 #: nodes per side of the napkin
 CONTACT_SIZES = (10, 20)
 QUICK_CONTACT_SIZES = (8,)
+#: from which the largest is folded
+STARTS = 6
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -103,7 +105,8 @@ def _contact(args: argparse.Namespace, with_peer: bool) -> dict[str, Any]:
         found += contact_phases(DRAPE_NAME, nodes, drape(nodes), DRAPE_SECONDS)
     _print(contact_phases_text(found))
     folded = [f for nodes in sizes for f in race_folding(nodes, args.repeat, with_peer=with_peer, say=_say)]
-    _print(folding_text(folded))
+    starts = fold_from(2 if args.quick else STARTS, sizes[-1], say=_say)
+    _print(folding_text(folded, starts))
     slid = race_sliding(
         6 if args.quick else 11, with_peer=with_peer, say=_say, seconds=1.0 if args.quick else SLOPE_SECONDS
     )
@@ -111,6 +114,7 @@ def _contact(args: argparse.Namespace, with_peer: bool) -> dict[str, Any]:
     return {
         "contact_phases": [asdict(p) | {"q": p.q, "detection_share": p.detection_share} for p in found],
         "folding": [asdict(f) for f in folded],
+        "starts": asdict(starts),
         "sliding": [asdict(s) for s in slid],
     }
 

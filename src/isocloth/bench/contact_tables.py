@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from isocloth.bench.contact_phases import DETECTION_TARGET, PHASES, ContactPhases
-from isocloth.bench.contact_race import EVERY, OWN, OWN_WITHOUT, Folded, Slid
+from isocloth.bench.contact_race import APART, EVERY, OWN, OWN_WITHOUT, Folded, Slid, Starts
 from isocloth.bench.contact_scenes import FOLD_NAME, SLOPE, STICKS
 from isocloth.bench.peer import NAME
 from isocloth.bench.tables import section, table
@@ -37,7 +37,7 @@ def contact_phases_text(found: Sequence[ContactPhases]) -> str:
     header = ["scene", "simulated s", "q", "step ms", "worst step ms", "detection", "ordering", "assembly",
               "factorisation", "triangular", "law of contact", "rest of solve", "Python"]  # fmt: skip
     count_header = ["scene", "linearisations per step", "solves per step", "most solves", "contacts", "most contacts",
-                    "factor ordered anew", "steps cut", "unconverged"]  # fmt: skip
+                    "factor laid out anew", "steps cut", "unconverged"]  # fmt: skip
     wholes = [p for p in found if not p.part]
     worst = max(wholes, key=lambda p: p.detection_share)
     lines = [
@@ -50,8 +50,8 @@ def contact_phases_text(found: Sequence[ContactPhases]) -> str:
     )  # fmt: skip
 
 
-def folding_text(found: Sequence[Folded]) -> str:
-    """The napkin folded by both."""
+def folding_text(found: Sequence[Folded], starts: Starts) -> str:
+    """The napkin folded by both, and by isocloth from several starts."""
     rows = [
         [
             f"{f.nodes}x{f.nodes} {_who(f.simulator)}", _yes(f.friction), f"{f.q:.2f}", f"{1 / f.q:.2f}",
@@ -67,11 +67,16 @@ def folding_text(found: Sequence[Folded]) -> str:
     notes = [f"Frames every {1e3 * EVERY:g} ms, judged by ipctk; layers should be 1 mm apart, two of them 2.5 mm high"]
     if any(f.intersecting is None for f in found):
         notes.append(f"ipctk is not installed: intersections were not looked for. To look: {INSTALL}")
-    notes += [
-        f"{JUDGED}x{JUDGED} {FOLD_NAME} faster than real time: {_reached(f.q < 1.0)}, q = {f.q:.2f}"
-        for f in found
-        if f.nodes == JUDGED and f.simulator == OWN
-    ]
+    cloth = f"{starts.nodes}x{starts.nodes}"
+    q, solves = (", ".join(f"{value:.2f}" for value in values) for values in (starts.q, starts.solves))
+    notes.append(
+        f"{cloth} from {len(starts.q)} starts that differ by {1e6 * APART:g} um: q {q}; solves per step {solves}; "
+        f"{starts.unconverged} steps unconverged"
+    )
+    if starts.nodes == JUDGED:
+        notes.append(
+            f"{cloth} {FOLD_NAME} faster than real time: {_reached(starts.mean < 1.0)}, mean q = {starts.mean:.2f}"
+        )
     for nodes in sorted({f.nodes for f in found}):
         notes += _best(nodes, [f for f in found if f.nodes == nodes])
     return section(f"Contact: {FOLD_NAME} on a table, 10 ms, one thread", table(header, rows), "", *_list(notes))
