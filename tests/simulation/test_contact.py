@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import isocloth as ic
+from isocloth.bench import contact_scenes
 
 TILT = np.deg2rad(20.0)
 NORMAL = np.array([-np.sin(TILT), 0.0, np.cos(TILT)])
@@ -143,6 +144,45 @@ def test_that_a_run_with_contact_resumes_with_the_same_bits(tmp_path):
     second.state = first.state.copy()
     second.run(0.1)
     assert np.array_equal(whole.positions, second.positions)
+
+
+def test_that_an_interrupted_step_leaves_no_trace_in_the_bits():
+    stage = contact_scenes.fold(8)
+    whole, stopped = contact_scenes.simulation(stage), contact_scenes.simulation(stage)
+    for sim in (whole, stopped):
+        for _ in range(130):
+            sim.step()
+    solver, interrupted = stopped._contact, 0
+    for _ in range(40):
+        rebuilt, room = solver.rebuilt, stopped.state.room
+        record = stopped._around.record
+        stopped._around.record = raise_interrupt  # after the solve, before the state is replaced
+        with pytest.raises(KeyboardInterrupt):
+            stopped.step()
+        stopped._around.record = record
+        interrupted += solver.rebuilt > rebuilt
+        for now, then in zip(solver.room, room, strict=True):
+            np.testing.assert_array_equal(now, then)
+        stopped.step()
+        whole.step()
+        assert np.array_equal(stopped.positions, whole.positions)
+    assert interrupted > 2  # the factor was laid out anew in some of these steps
+
+
+def raise_interrupt(*arguments):
+    raise KeyboardInterrupt
+
+
+def test_that_a_state_of_another_system_is_refused():
+    stage = contact_scenes.fold(8)
+    sim = contact_scenes.simulation(stage)
+    for _ in range(160):
+        sim.step()
+    state = sim.state.copy()
+    assert len(state.room.pairs) > 0
+    state.room = state.room._replace(order=state.room.order[:-1])
+    with pytest.raises(ValueError, match="unknowns: expected"):
+        contact_scenes.simulation(stage).state = state
 
 
 def test_that_wrong_obstacles_are_named():

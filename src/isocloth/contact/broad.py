@@ -154,8 +154,6 @@ def file_boxes(boxes: FloatArray, members: IntArray, smallest: float, levels: in
 def look(grid: Grid, boxes: FloatArray, row: int, radius: float, after: int, hits: IntArray) -> int:
     """Write members whose boxes are within `radius` of boxes[row] along every axis into hits; return their number.
 
-    hits needs room for one more than there are members.
-
     Only those behind the place `after` in the sorted order, so that two boxes of the same grid meet once.
     """
     found = 0
@@ -234,7 +232,7 @@ def _node_face(
             size += (face_boxes[f, 3 + c] - face_boxes[f, c]) / (2.0 * len(cloth_faces))
     # faces look for nodes: cells of the size of nodes, which may not move at all, would be too small for them
     grid = file_boxes(node_boxes, _of_body(nodes, body, True), size, LEVELS)
-    hits = np.empty(max(len(nodes), len(faces)) + 1, dtype=np.int64)
+    hits = np.empty(max(len(nodes), len(faces)), dtype=np.int64)
     pairs = np.empty((16 * len(nodes), 2), dtype=np.int64)
     count = 0
     for f in range(len(faces)):
@@ -269,7 +267,7 @@ def _edge_edge(
     body, edges = surface.body, surface.edges
     boxes = swept_boxes(x0, x1, drift, edges)
     grid = file_boxes(boxes, _of_body(edges, body, True), 0.0, LEVELS)
-    hits = np.empty(len(grid.members) + 1, dtype=np.int64)
+    hits = np.empty(len(grid.members), dtype=np.int64)
     pairs = np.empty((16 * len(edges), 2), dtype=np.int64)
     count = 0
     radius = surface.reach[0] + margin + SLACK

@@ -219,6 +219,7 @@ class Simulation:
                 self.solver = make_solver("newton", self.problem, self.settings["options"], self._timestep)
             else:
                 self._make_contact_solver()
+                self._contact.restore(self._state.room)
 
     # ---------------------------------------------------------------- state
 
@@ -404,6 +405,8 @@ class Simulation:
         gripper.close(self._state.positions, taken)
         if self._around is None:
             self._expect_contact((), False)
+            if self._contact is not None:
+                self._contact.restore(self._state.room)
         self._state = remember(gripper, self._state)
         self._grippers.append(gripper)
         return gripper
@@ -472,6 +475,8 @@ class Simulation:
             iterations = self._advance(self.timestep, 0, parts, before)
         except BaseException:  # a path that raises, say: half a step must not remain
             self._state = before
+            if self._contact is not None:
+                self._contact.restore(before.room)
             raise
         for grasp in self._grasps:
             grasp._reactions = parts[-1].reactions
@@ -550,7 +555,7 @@ class Simulation:
             held=self._held,
             touching=state.touching if encounter is None else np.zeros(len(base), dtype=bool),
             touch=state.touch,
-            room=state.room,
+            room=state.room if self._contact is None else self._contact.room,  # of a try that failed, maybe
             pinched=state.pinched,
             poses=state.poses,
             previous_timestep=timestep,

@@ -228,9 +228,7 @@ class Encounter:
             self._looked_at, self._approached = y.copy(), False
             return NOTHING
         whole, wander = self._whole(y), NEAR * around.fabric.thickness
-        if margin != FOUND * around.fabric.thickness:  # near pairs are those of `find`
-            found = contacts(around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin)
-        elif self._near is None or self._near_at is None or np.abs(y - self._near_at).max() > wander:
+        if self._near is None or self._near_at is None or np.abs(y - self._near_at).max() > wander:
             found, self._near = contacts_and_near(
                 around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin, wander
             )

@@ -88,6 +88,8 @@ class Room(NamedTuple):
 
 
 NO_ROOM = Room(np.zeros((0, 2), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), 0)
+#: while the factor is laid out anew; if that is interrupted, it stays
+UNKNOWN_ROOM = NO_ROOM._replace(flops=-1)
 
 
 class ContactOutcome(NamedTuple):
@@ -154,11 +156,11 @@ class ContactNewton:
         """Room in the factor for contacts between pairs (p, 2) of nodes, and no other; the cloth is at positions."""
         self.rebuilt += 1
         self._arrays = None
+        flops, self.room = self.room.flops, UNKNOWN_ROOM
         if len(pairs) == 0:
             self.system.free()
             self.room = NO_ROOM
             return
-        flops = self.room.flops
         if flops > 0:
             self.system.fill(pairs, self.system.order)
         if not flops / OUTGROWN < self.system.factor.flops < flops * OUTGROWN:
@@ -170,7 +172,13 @@ class ContactNewton:
         """The factor as it was when it had this room."""
         if all(np.array_equal(getattr(self.room, name), getattr(room, name)) for name in Room._fields):
             return
+        if len(room.order) not in (0, len(self.system.order.variables)):
+            raise ValueError(
+                f"the state orders {len(room.order)} unknowns: expected {len(self.system.order.variables)}; it belongs "
+                "to a simulation with another mesh, model or discretisation"
+            )
         self._arrays = None
+        self.room = UNKNOWN_ROOM
         if len(room.pairs) == 0:
             self.system.free()
         else:

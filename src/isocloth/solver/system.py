@@ -115,17 +115,16 @@ class NewtonSystem:
         return np.concatenate([positions, sums / rows.sizes[self._kept_rows, None]])
 
     def _factor(self, pattern: Pattern, order: Order, storage: Storage) -> None:
-        self.factor = SparseCholesky(pattern, order, self._sizes, self._signs, storage=storage)
-        rows, places, n = self._rows, self.factor.places, len(self._rest)
+        factor = SparseCholesky(pattern, order, self._sizes, self._signs, storage=storage)
+        rows, places, n = self._rows, factor.places, len(self._rest)
         pairs: IntArray = _place_pairs(places, rows.nodes, rows.ptr, self._row_of, self._slot_a, self._slot_b)
         kept, links = _place_kept(places, rows.nodes, self._slots, self._owner, self._number, n)
         bends, bend_value = _place_bends(places, *self._bending)
         nodes: IntArray = _place_nodes(places, n)
         if min(a.min(initial=0) for a in (pairs[:, 2], kept[:, 1], links[:, 0], nodes[:, 0], bends[:, 0])) < 0:
             raise AssertionError("a block of the cloth is missing from the pattern made for it")
-        self.assembly = Assembly(
-            self._pair_ptr, pairs, self._stiffness, rows.weight, kept, links, nodes, bends, bend_value
-        )
+        assembly = Assembly(self._pair_ptr, pairs, self._stiffness, rows.weight, kept, links, nodes, bends, bend_value)
+        self.factor, self.assembly = factor, assembly  # together: a user may interrupt what comes before
 
 
 @inlined
