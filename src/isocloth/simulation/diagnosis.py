@@ -13,13 +13,34 @@ from isocloth.typing import BoolArray, FloatArray
 INFEASIBLE = 0.03
 
 
-def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: float) -> str:
-    """Empty, or why a cloth with this isometry error cannot be trusted."""
+def torn(problem: Problem, error: float) -> bool:
+    """Whether a cloth with this isometry error would have torn."""
     # who chose a soft membrane, or a model that is one, wants it to stretch
-    if error <= INFEASIBLE or problem.fabric.membrane is not None or not problem.model.inextensible:
+    return error > INFEASIBLE and problem.fabric.membrane is None and problem.model.inextensible
+
+
+def no_faster(velocities: FloatArray, before: FloatArray) -> FloatArray:
+    """Velocities (n, 3), m/s, none of which is faster than the fastest of those before.
+
+    What tore the cloth, or was not solved, must not throw it: lengths that jump back within a part of a step would.
+    """
+    fastest = np.linalg.norm(before, axis=1).max()
+    speed = np.maximum(np.linalg.norm(velocities, axis=1), 1e-300)
+    slower: FloatArray = velocities * np.minimum(1.0, fastest / speed)[:, None]
+    return slower
+
+
+def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: float) -> str:
+    """Empty, or why a cloth with this isometry error, the largest of the parts of a step, cannot be trusted."""
+    if not torn(problem, error):
         return ""
     rows = problem.rows
     values = rows.values(positions)
+    if not torn(problem, float(np.abs(values[rows.enforced]).max(initial=0.0))):
+        return (
+            f"lengths or angles were off by up to {50 * error:.1f} % in a part of the step, and are not at its end: "
+            "the cloth was caught; use gentler paths of what pushes or holds it"
+        )
     lengths = rows.enforced & (rows.rest > 0.5)  # E, G and edges are 1 at rest, F is 0
     strain = values[lengths] / 2
     worst = float(np.abs(strain).max(initial=0.0))

@@ -22,7 +22,7 @@ from isocloth.models import Model, Nonconforming, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, unsolved
+from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, no_faster, torn, unsolved
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.gripper import Gripper, forget, jaws_of, remember, repinch, sent, slid_out
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS, euler
@@ -610,6 +610,8 @@ class Simulation:
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
         if lost:
             velocities[:] = 0.0
+        elif not outcome.converged or torn(self.problem, outcome.isometry_error):
+            velocities = no_faster(velocities, before.velocities)
         encounter.around.record(contacts, law.force, self._grippers)
         self._state = State(
             positions=positions,
