@@ -1,0 +1,31 @@
+import numpy as np
+import pytest
+
+import isocloth as ic
+from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, no_faster, torn
+
+
+def sheet(**fabric):
+    mesh = ic.meshes.rectangle(0.2, 0.2, shape=(3, 3))
+    return mesh, ic.Simulation(mesh, ic.Fabric(**fabric)).problem
+
+
+def test_that_what_was_torn_on_the_way_and_is_whole_at_the_end_is_told_as_such():
+    mesh, problem = sheet()
+    nobody = np.zeros(9, dtype=bool)
+    assert diagnose(problem, mesh.vertices, nobody, 0.5 * INFEASIBLE) == ""
+    told = diagnose(problem, mesh.vertices, nobody, 0.2)
+    assert "off by up to 10.0 % in a part of the step" in told
+    assert "no isometric image" in diagnose(problem, 1.1 * mesh.vertices, nobody, 0.21)
+
+
+def test_that_a_soft_membrane_does_not_tear():
+    assert torn(sheet()[1], 0.1)
+    assert not torn(sheet(membrane=10.0)[1], 0.1)
+
+
+def test_that_nothing_gets_faster_than_the_fastest_was():
+    before = np.array([[0.0, 0.0, 0.5], [0.3, 0.4, 0.0], [0.0, 0.0, 0.0]])
+    after = no_faster(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.2], [0.0, 0.0, 0.0]]), before)
+    assert after == pytest.approx(np.array([[0.3, 0.4, 0.0], [0.0, 0.0, 0.2], [0.0, 0.0, 0.0]]))
+    assert not no_faster(after, np.zeros((3, 3))).any()
