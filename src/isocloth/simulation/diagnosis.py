@@ -19,12 +19,11 @@ def torn(problem: Problem, error: float) -> bool:
     return error > INFEASIBLE and problem.fabric.membrane is None and problem.model.inextensible
 
 
-def no_faster(velocities: FloatArray, before: FloatArray) -> FloatArray:
-    """Velocities (n, 3), m/s, none of which is faster than the fastest of those before.
+def no_faster(velocities: FloatArray, fastest: float) -> FloatArray:
+    """Velocities (n, 3), none of which is faster than `fastest`, all in m/s.
 
     What tore the cloth, or was not solved, must not throw it: lengths that jump back within a part of a step would.
     """
-    fastest = np.linalg.norm(before, axis=1).max()
     speed = np.maximum(np.linalg.norm(velocities, axis=1), 1e-300)
     slower: FloatArray = velocities * np.minimum(1.0, fastest / speed)[:, None]
     return slower

@@ -611,7 +611,10 @@ class Simulation:
         if lost:
             velocities[:] = 0.0
         elif not outcome.converged or torn(self.problem, outcome.isometry_error):
-            velocities = no_faster(velocities, before.velocities)
+            hands = (start - state.positions)[self._held] / timestep
+            moving = np.concatenate([before.velocities, hands])
+            fastest = max(float(np.linalg.norm(moving, axis=1).max()), encounter.pace(positions))
+            velocities = no_faster(velocities, fastest)
         encounter.around.record(contacts, law.force, self._grippers)
         self._state = State(
             positions=positions,

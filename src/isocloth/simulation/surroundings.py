@@ -197,6 +197,12 @@ class Encounter:
             share /= 2
         return self.before.copy()
 
+    def pace(self, y: FloatArray) -> float:
+        """Speed of the obstacle that moves fastest, m/s; of a solid, where the cloth is, at y (n, 3)."""
+        moved = [self._features_at_end - self.x0[len(y) :]]
+        moved += [o.displacement(y, self.begin, self.end) for _, o in self.around.solids if not o.still]
+        return float(np.linalg.norm(np.concatenate(moved), axis=1).max(initial=0.0)) / (self.end - self.begin)
+
     def smallest_gap(self, y: FloatArray) -> float:
         """Smallest distance less the separation that is to be kept, m."""
         least = np.inf
