@@ -12,6 +12,18 @@ def simulation():
     return sim
 
 
+def killed(folder):
+    """The checkpoint of a run of half a second that was killed at its first frame."""
+    file = folder / "run.npz"
+
+    def stop(sim):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        simulation().run(0.5, checkpoint=file, on_frame=stop)
+    return file
+
+
 def test_frames_start_now_and_come_at_the_asked_rate():
     trajectory = simulation().run(0.5, every=0.05)
     np.testing.assert_allclose(trajectory.times, np.arange(11) * 0.05, atol=1e-12)
@@ -76,13 +88,7 @@ def test_a_resumed_run_knows_what_was_moved_and_released_in_its_first_part(tmp_p
 
 
 def test_a_checkpoint_with_other_nodes_held_is_refused(tmp_path):
-    file = tmp_path / "run.npz"
-
-    def stop(sim):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        simulation().run(0.5, checkpoint=file, on_frame=stop)
+    file = killed(tmp_path)
     with pytest.raises(ValueError, match="grasp the same nodes"):
         ic.Simulation(SHEET, ic.Fabric(density=0.2)).run(0.5, checkpoint=file)
     with pytest.raises(FileNotFoundError, match="create it first"):
@@ -90,13 +96,7 @@ def test_a_checkpoint_with_other_nodes_held_is_refused(tmp_path):
 
 
 def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path):
-    file = tmp_path / "run.npz"
-
-    def stop(sim):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        simulation().run(0.5, checkpoint=file, on_frame=stop)
+    file = killed(tmp_path)
     with pytest.raises(ValueError, match="another run"):
         simulation().run(0.7, checkpoint=file)
     assert file.exists()
@@ -106,13 +106,7 @@ def test_a_checkpoint_of_another_run_is_refused_and_kept(tmp_path):
 
 
 def test_a_checkpoint_of_another_version_is_refused_in_words(tmp_path):
-    file = tmp_path / "run.npz"
-
-    def stop(sim):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        simulation().run(0.5, checkpoint=file, on_frame=stop)
+    file = killed(tmp_path)
     with np.load(file) as saved:
         older = {name: saved[name] for name in saved.files if name != "state_room_pairs"}
     np.savez(file, **older)

@@ -180,7 +180,7 @@ def look(grid: Grid, boxes: FloatArray, row: int, radius: float, after: int, hit
             for j in range(j0, j1 + 1):
                 line = first[k] + (i * ny + j) * nz
                 for slot in range(max(start[line + k0], after + 1), start[line + k1 + 1]):
-                    # one of five boxes meets, at random: a processor that guesses which loses more than six comparisons
+                    # which boxes meet is a matter of chance: a wrong guess costs a processor more than six comparisons
                     hits[found] = members[slot]
                     found += (
                         (theirs[slot, 0] <= x1)

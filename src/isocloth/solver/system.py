@@ -103,7 +103,7 @@ class NewtonSystem:
         self._factor(pattern, dissect_quickly(pattern, points, self._sizes, LEAF), self._storage)
 
     def fill(self, pairs: IntArray, order: Order) -> None:
-        """The same in a given order, in a third of the time."""
+        """The same in a given order, which takes a small part of the time."""
         self._factor(with_pairs(self._pattern, pairs), order, self._storage)
 
     def _points(self, positions: FloatArray) -> FloatArray:
