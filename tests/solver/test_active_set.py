@@ -14,7 +14,7 @@ from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.contact_space import ContactRows
 from isocloth.solver.lanes import LANES, solve_eight, wanted_fronts
 from isocloth.solver.library_qp import solve_clarabel
-from isocloth.solver.system import NewtonSystem, assemble
+from isocloth.solver.system import BOUND, NewtonSystem, assemble
 
 
 def optimal(problem, answer, scale=1.0):
@@ -254,7 +254,7 @@ def test_it_runs_on_newtons_own_factor_with_kept_multipliers():
     slots = entries[np.repeat(np.arange(len(rows)), rows.sizes), rows.nodes]
     assemble(
         system.assembly, system.factor.fronts, rows.arrays, slots, np.zeros(len(rows)), problem.area, step.mass_factor,
-        step.bending_factor, step.held, False,
+        step.bending_factor, step.held, BOUND,
     )  # fmt: skip
     right = np.zeros(system.scalars)
     right[: 3 * problem.n] = np.where(np.repeat(held, 3)[:, None].ravel(), 0.0, problem.weight.ravel())

@@ -68,13 +68,13 @@ def test_the_conic_form_and_newtons_method_agree_on_a_cloth(monkeypatch):
     descend = ContactNewton._descend
     apart = []
 
-    def both(self, step, inertia, lam, contacts, law, tolerance, most):
-        spent = descend(self, step, inertia, lam, contacts, law, 1e-7, 40)
+    def both(self, step, inertia, lam, contacts, law, curvature, tolerance, most):
+        spent = descend(self, step, inertia, lam, contacts, law, curvature, 1e-7, 40)
         work, s = self.newton._work, 3 * len(inertia)
         push = np.einsum("cd,cd->c", law.force, contacts.normal)
         opened = (law.threshold > 0.0) & (push <= 0.0)  # there both differ by intention
         if spent > 0 and len(push) and not opened.any() and fallback.unsolved(contacts, law, work.solution) < 1e-9:
-            matrix, g = self.linearised.at(step, inertia, work, lam)
+            matrix, g = self.linearised.at(step, inertia, work, lam, curvature)
             _, force = solve_conic(matrix, g, contacts, law, step.held, 0.5 * work.solution[:s])
             apart.append(np.abs(force - law.force).max() / np.abs(force).max())
         return spent

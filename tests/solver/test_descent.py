@@ -24,10 +24,10 @@ def test_that_the_cloth_of_every_linearisation_is_balanced_with_the_forces_it_is
     solver = sim._contact
     descend, seen = contact_newton.descend_from, []
 
-    def watched(arrays, step, inertia, lam, contacts, law, *rest):
-        spent = descend(arrays, step, inertia, lam, contacts, law, *rest)
+    def watched(arrays, step, inertia, lam, contacts, law, curvature, *rest):
+        spent = descend(arrays, step, inertia, lam, contacts, law, curvature, *rest)
         if spent > 0 and len(contacts.gap):
-            matrix, g = solver.linearised.at(step, inertia, solver.newton._work, lam)
+            matrix, g = solver.linearised.at(step, inertia, solver.newton._work, lam, curvature)
             d = solver.newton._work.solution[: 3 * len(inertia)]
             balance = (matrix @ d + g).reshape(-1, 3)
             np.subtract.at(balance, contacts.nodes.ravel(),

@@ -9,6 +9,7 @@ from isocloth.problem import Past, Scheme, build, step_problem
 from isocloth.solver.coulomb import ContactSet
 from isocloth.solver.linearised import Linearised, along_surface, contact_problem, nodal_forces, normal_rows
 from isocloth.solver.newton import Newton
+from isocloth.solver.system import BOUND
 from isocloth.terms.rows import evaluate
 
 
@@ -42,7 +43,7 @@ def contacts_with_floor(y):
 
 def test_that_the_matrix_and_the_gradient_are_those_of_newtons_system(linearisation):
     problem, step, inertia, work, y, lam = linearisation
-    matrix, gradient = Linearised(problem).at(step, inertia, work, lam)
+    matrix, gradient = Linearised(problem).at(step, inertia, work, lam, BOUND)
     expected, slope = step_matrix(problem, step, y, lam)
     assert abs(matrix - expected).max() < 1e-12 * abs(expected).max()
     assert gradient == pytest.approx(slope, abs=1e-12 * np.abs(slope).max())
@@ -51,9 +52,9 @@ def test_that_the_matrix_and_the_gradient_are_those_of_newtons_system(linearisat
 def test_that_the_pattern_does_not_depend_on_the_numbers(linearisation):
     problem, step, inertia, work, _, lam = linearisation
     linearised = Linearised(problem)
-    first, _ = linearised.at(step, inertia, work, lam)
+    first, _ = linearised.at(step, inertia, work, lam, BOUND)
     work.jacobian[:] = 0.0
-    second, _ = linearised.at(step._replace(held=~step.held), inertia, work, 0 * lam)
+    second, _ = linearised.at(step._replace(held=~step.held), inertia, work, 0 * lam, BOUND)
     assert np.array_equal(first.indices, second.indices)
     assert np.array_equal(first.indptr, second.indptr)
 
@@ -73,8 +74,8 @@ def test_that_friction_is_a_known_force_of_the_contact_problem(linearisation):
     problem, step, inertia, work, y, lam = linearisation
     contacts, linearised = contacts_with_floor(y), Linearised(problem)
     friction = np.tile([0.1, -0.2, 0.0], (len(y), 1))
-    with_friction = contact_problem(linearised, step, inertia, work, lam, contacts, friction)
-    without = contact_problem(linearised, step, inertia, work, lam, contacts, 0 * friction)
+    with_friction = contact_problem(linearised, step, inertia, work, lam, contacts, friction, BOUND)
+    without = contact_problem(linearised, step, inertia, work, lam, contacts, 0 * friction, BOUND)
     friction[step.held] = 0.0
     assert without.g - with_friction.g == pytest.approx(friction.ravel())
     assert np.allclose(with_friction.H, y[:, 2] + 0.005, rtol=0.0, atol=1e-15)

@@ -80,7 +80,7 @@ def test_at_the_solution_forces_balance_and_multipliers_are_the_strain(mesh, fab
 @pytest.mark.parametrize("mesh", MESHES)
 def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh):
     from isocloth.solver.cholesky import back_substitute, factorise
-    from isocloth.solver.system import NewtonSystem, assemble
+    from isocloth.solver.system import BOUND, NewtonSystem, assemble
 
     problem, step = first_step(MESHES[mesh], FABRICS["bending"])
     rows = problem.rows
@@ -91,7 +91,7 @@ def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh):
     lam = np.random.default_rng(3).standard_normal(len(rows))
     assemble(
         system.assembly, system.factor.fronts, rows.arrays, slots, lam, problem.area, step.mass_factor,
-        step.bending_factor, step.held, False,
+        step.bending_factor, step.held, BOUND,
     )  # fmt: skip
     n, kept = problem.n, np.flatnonzero(rows.kept)
     block = np.diag(step.mass_factor * problem.area) + step.bending_factor * problem.stiffness.toarray()

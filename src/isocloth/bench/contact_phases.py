@@ -128,9 +128,11 @@ class Stopwatch:
                 self._inside = outer + spent
             if phase == "descent":
                 self.arguments = arguments[1:]
-                if result >= 0:  # else there was no room for a pair, and it is done again
+                if result >= 0:
                     self.descents += 1
                     self.solves += result
+                else:  # there was no room for a pair, and it is done again
+                    self.solves += -1 - result
             return result
 
         return timed

@@ -18,7 +18,7 @@ from isocloth.compiled import kernel
 from isocloth.problem import Problem, StepProblem
 from isocloth.solver import Newton, Outcome, Solver
 from isocloth.solver.cholesky import back_substitute, factorise
-from isocloth.solver.system import NewtonSystem, assemble
+from isocloth.solver.system import BOUND, NewtonSystem, assemble
 from isocloth.terms.rows import evaluate
 from isocloth.typing import FloatArray
 
@@ -127,7 +127,7 @@ def kernels_at(
     s, f, rows = system.assembly, system.factor.fronts, problem.rows.arrays
     values, jacobian = np.zeros(len(rows.rest)), np.zeros((len(rows.nodes), 3))
     evaluation = (rows, y.copy(), values, jacobian)
-    matrix = (s, f, rows, jacobian, multipliers, inertia, 1.0, step.bending_factor, step.held, False)
+    matrix = (s, f, rows, jacobian, multipliers, inertia, 1.0, step.bending_factor, step.held, BOUND)
     load, x = np.sin(np.arange(float(system.scalars))), np.zeros(system.scalars)
     # a factorisation overwrites the matrix and a solve its right-hand side, so what comes before is repeated, too
     calls: list[tuple[Callable[..., object], tuple[Any, ...]]] = [

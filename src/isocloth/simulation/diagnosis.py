@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 import numpy as np
 
 from isocloth.problem import Problem
@@ -12,11 +15,34 @@ from isocloth.typing import BoolArray, FloatArray
 #: by more than a hundredth
 INFEASIBLE = 0.03
 
+#: part of the errors of a torn cloth that it loses in a step, or in a part of one
+HEALED = 0.5
+
 
 def torn(problem: Problem, error: float) -> bool:
     """Whether a cloth with this isometry error would have torn."""
     # who chose a soft membrane, or a model that is one, wants it to stretch
     return error > INFEASIBLE and problem.fabric.membrane is None and problem.model.inextensible
+
+
+@contextmanager
+def healing(problem: Problem, positions: FloatArray) -> Iterator[bool]:
+    """Ask a cloth that is torn at positions (n, 3) for less in the meantime: to lose `HEALED` of its errors, not all.
+
+    A cloth that was stretched by what it could not escape is far from any place where it is not: asked for all at
+    once, no step finds a way there among contacts, and it would never return. Says whether it is torn.
+    """
+    rows = problem.rows
+    values = np.where(rows.enforced, rows.values(positions), 0.0)
+    if not torn(problem, float(np.abs(values).max(initial=0.0))):
+        yield False
+        return
+    rest = rows.rest.copy()
+    try:
+        rows.rest[:] += (1.0 - HEALED) * values
+        yield True
+    finally:
+        rows.rest[:] = rest
 
 
 def no_faster(velocities: FloatArray, fastest: float) -> FloatArray:

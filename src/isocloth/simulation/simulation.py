@@ -22,7 +22,7 @@ from isocloth.models import Model, Nonconforming, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_energy, potential_energy, step_problem
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, no_faster, torn, unsolved
+from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, healing, no_faster, torn, unsolved
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.gripper import Gripper, forget, jaws_of, remember, repinch, sent, slid_out
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS, euler
@@ -586,7 +586,10 @@ class Simulation:
                 step.load[:] += push
             if first:
                 encounter.rehearse()
-            outcome, contacts, law = solver.solve(step, inertia, state.multipliers, state.touch, encounter, first=first)
+            with healing(self.problem, state.positions) as healed:
+                outcome, contacts, law = solver.solve(
+                    step, inertia, state.multipliers, state.touch, encounter, first=first
+                )
             if outcome.converged and encounter.crossings(outcome.positions):
                 outcome = outcome._replace(converged=False)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
@@ -600,17 +603,18 @@ class Simulation:
         if lost:
             # torn: rather than that, the cloth stays where it is, and what it is squeezed between gets into it
             positions = np.where(self._held[:, None], start, state.positions)
-            error = float(np.abs(self.problem.rows.values(positions)[self.problem.rows.enforced]).max(initial=0.0))
-            outcome = outcome._replace(multipliers=state.multipliers, isometry_error=error)
+            outcome = outcome._replace(multipliers=state.multipliers, isometry_error=self._error(positions))
             law = empty_law(len(contacts.key))
         elif not outcome.converged:
             positions = encounter.stop_short(positions)
+        if healed:
+            outcome = outcome._replace(isometry_error=self._error(positions))
         touched, touch = pressing(contacts, law, len(positions))
         velocities = (positions - base) / h
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
         if lost:
             velocities[:] = 0.0
-        elif not outcome.converged or torn(self.problem, outcome.isometry_error):
+        elif not outcome.converged or healed or torn(self.problem, outcome.isometry_error):
             hands = (start - state.positions)[self._held] / timestep
             moving = np.concatenate([before.velocities, hands])
             fastest = max(float(np.linalg.norm(moving, axis=1).max()), encounter.pace(positions))
@@ -661,6 +665,11 @@ class Simulation:
         self._state = replace(after, pinched=pinched, poses=poses)
         parts.append(outcome)
         return outcome.iterations
+
+    def _error(self, positions: FloatArray) -> float:
+        """Isometry error at positions (n, 3)."""
+        rows = self.problem.rows
+        return float(np.abs(rows.values(positions)[rows.enforced]).max(initial=0.0))
 
     def _sent(self, timestep: float, depth: int, before: State) -> FloatArray:
         """Poses of the grippers at the end of a (sub)step."""

@@ -24,6 +24,7 @@ from isocloth.solver.fronts import rehearse
 from isocloth.solver.linearised import Linearised, along_surface, contact_problem
 from isocloth.solver.newton import Cloth, Newton, NewtonOptions, Workspace, _linearise
 from isocloth.solver.outcome import Outcome
+from isocloth.solver.system import BOUND, TENSION
 from isocloth.solver.unboxed import Unboxed, unboxed
 from isocloth.tables import room, slot
 from isocloth.terms.rows import add_forces, evaluate
@@ -52,6 +53,9 @@ YIELDING = 0.2
 
 #: linearisations of a step that may be left unsolved before a library is asked: mostly the next one mends it
 PATIENCE = 2
+
+#: linearisations of a step that go without the stiffness of angles (system.py): should it not converge so, they return
+BOLD = 5
 
 #: room in the factor is kept for at most so many times the pairs of nodes that contacts couple ...
 ROOM = 1.5
@@ -152,6 +156,15 @@ class ContactNewton:
         """The linearisation as sparse matrices, for those who ask."""
         return Linearised(self._problem)
 
+    @property
+    def arrays(self) -> Unboxed:
+        """What kernels read, with the factor as it is laid out now."""
+        if self._arrays is None:
+            newton, factor = self.newton, self.system.factor
+            cloth = newton._cloth._replace(assembly=self.system.assembly)
+            self._arrays = unboxed((cloth, factor.fronts, factor.places, newton._work))
+        return self._arrays
+
     def make_room(self, pairs: IntArray, positions: FloatArray) -> None:
         """Room in the factor for contacts between pairs (p, 2) of nodes, and no other; the cloth is at positions."""
         self.rebuilt += 1
@@ -172,10 +185,11 @@ class ContactNewton:
         """The factor as it was when it had this room."""
         if all(np.array_equal(getattr(self.room, name), getattr(room, name)) for name in Room._fields):
             return
-        if len(room.order) not in (0, len(self.system.order.variables)):
+        unknowns = len(self.system.order.variables) if len(room.pairs) else 0
+        if len(room.order) != unknowns:
             raise ValueError(
-                f"the state orders {len(room.order)} unknowns: expected {len(self.system.order.variables)}; it belongs "
-                "to a simulation with another mesh, model or discretisation"
+                f"the state orders {len(room.order)} unknowns: expected {unknowns}; it belongs to a simulation with "
+                "another mesh, model or discretisation"
             )
         self._arrays = None
         self.room = UNKNOWN_ROOM
@@ -191,13 +205,11 @@ class ContactNewton:
     ) -> ContactOutcome:  # fmt: skip
         """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
         o, work = self.options, self.newton._work
-        if self._arrays is None:
-            self._arrays = self._unboxed()
         y, lam = step.start.copy(), multipliers.copy()
         iterations = linearisations = stuck = 0
         converged = hit = False
         judged = NOT_JUDGED
-        refresh(self._arrays, step, inertia, y)
+        refresh(self.arrays, step, inertia, y)
         while True:
             contacts = encounter.find(y)
             law: Law = carry(contacts.key, touch)
@@ -208,7 +220,7 @@ class ContactNewton:
                 hit = bool(contacts.gap.min(initial=0.0) < -self.thickness)  # what it hits at speed, it enters
             softly = SOFT[linearisations] if hit and linearisations < len(SOFT) else 1.0
             judged = Judged(
-                *judge(self._arrays, step, inertia, lam, contacts, law, self.yielding, softly, linearisations == 0)
+                *judge(self.arrays, step, inertia, lam, contacts, law, self.yielding, softly, linearisations == 0)
             )
             if linearisations > 0:
                 enough = max([o.friction, *(e for after, e in ENOUGH if linearisations >= after)])
@@ -220,15 +232,18 @@ class ContactNewton:
                     break
                 if not np.isfinite(judged.residual) or linearisations >= o.max_iterations:
                     break
+            curvature = TENSION if linearisations < BOLD else BOUND
             if self.on_problem is not None and len(contacts.gap) and not contacts.press.any():
                 friction = along_surface(contacts, law.force)
-                self.on_problem(contact_problem(self.linearised, step, inertia, work, lam, contacts, friction))
+                self.on_problem(
+                    contact_problem(self.linearised, step, inertia, work, lam, contacts, friction, curvature)
+                )
             thoroughness = THOROUGHNESS[min(linearisations, len(THOROUGHNESS) - 1)]
-            spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
+            spent = self._descend(step, inertia, lam, contacts, law, curvature, *thoroughness)
             if spent < 0:
+                iterations -= spent + 1
                 self.make_room(self._with_old(pairs_of(contacts)), y)
-                self._arrays = self._unboxed()
-                spent = self._descend(step, inertia, lam, contacts, law, *thoroughness)
+                spent = self._descend(step, inertia, lam, contacts, law, curvature, *thoroughness)
                 if spent < 0:
                     raise AssertionError("a coupling of contacts is missing from the pattern made for them")
             iterations += spent
@@ -236,10 +251,10 @@ class ContactNewton:
             if exhausted and unsolved(contacts, law, work.solution) > thoroughness[0]:
                 stuck += 1
                 if stuck > PATIENCE:
-                    self.fallbacks += fall_back(self.linearised, step, inertia, work, lam, contacts, law)
+                    self.fallbacks += fall_back(self.linearised, step, inertia, work, lam, contacts, law, curvature)
             linearisations += 1
             # no tension is known yet in the first: learn it before moving, or the first step would swing freely
-            move(self._arrays, step, inertia, lam, 0.0 if first else self.longest, y)
+            move(self.arrays, step, inertia, lam, 0.0 if first else self.longest, y)
             first = False
             touch = Touch(contacts.key, law)
         closest = float(contacts.gap[contacts.press == 0.0].min(initial=np.inf))
@@ -250,11 +265,11 @@ class ContactNewton:
         return ContactOutcome(outcome, contacts, law)
 
     def _descend(
-        self, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law, tolerance: float,
-        most: int,
+        self, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law, curvature: int,
+        tolerance: float, most: int,
     ) -> int:  # fmt: skip
         lawful = 0.5 * self.options.friction
-        spent: int = descend_from(self._arrays, step, inertia, lam, contacts, law, tolerance, most, lawful)
+        spent: int = descend_from(self.arrays, step, inertia, lam, contacts, law, curvature, tolerance, most, lawful)
         return spent
 
     def _rehearse(self, contacts: ContactSet, law: Law, pairwise: bool) -> None:
@@ -276,13 +291,6 @@ class ContactNewton:
             pairs = pairs_of(contacts)
             if len(self.room.pairs) > ROOM * len(pairs):
                 self.make_room(pairs, positions)
-                self._arrays = self._unboxed()
-
-    def _unboxed(self) -> Unboxed:
-        newton, factor = self.newton, self.system.factor
-        cloth = newton._cloth._replace(assembly=self.system.assembly)
-        arrays: Unboxed = unboxed((cloth, factor.fronts, factor.places, newton._work))
-        return arrays
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_arrays": None}  # a copy has arrays of its own
@@ -385,11 +393,11 @@ def judge(
 @kernel
 def descend_from(
     arrays: Unboxed, step: StepProblem, inertia: FloatArray, lam: FloatArray, contacts: ContactSet, law: Law,
-    tolerance: float, most: int, lawful: float,
+    curvature: int, tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """`descend`, as Python calls it."""
     cloth, f, places, work = arrays.content
-    spent: int = descend(cloth, step, inertia, f, places, work, contacts, law, lam, tolerance, most, lawful)
+    spent: int = descend(cloth, step, inertia, f, places, work, contacts, law, lam, curvature, tolerance, most, lawful)
     return spent
 
 

@@ -48,6 +48,9 @@ ROUGHLY = (1, 0.1)
 #: how often the thresholds of friction may follow the pressure between two factorisations
 FOLLOWING = 8
 
+#: part of the way that is the last to be tried while the thresholds follow
+SHORTEST = 0.1
+
 #: a step is taken in full if the slope at its end is at most this part of the slope at its begin
 FULL = 0.1
 
@@ -75,14 +78,14 @@ class Model(NamedTuple):
 @kernel
 def descend(
     cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, places: Places, work: Workspace, c: ContactSet,
-    law: Law, lam: FloatArray, tolerance: float, most: int, lawful: float,
+    law: Law, lam: FloatArray, curvature: int, tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """Displacement in work.solution, forces and status in law; returns the factorisations spent.
 
-    Ends when no force is further from its law than `tolerance` times the largest, or after `most` rounds; -1 if a
-    coupling of contacts has no place in the factor. The thresholds of friction then follow the pressure until the
-    largest distance from Coulomb's law is `lawful`, relative to the largest force, if that can be had without
-    factorising again.
+    Ends when no force is further from its law than `tolerance` times the largest, or after `most` rounds. The
+    thresholds of friction then follow the pressure until the largest distance from Coulomb's law is `lawful`, relative
+    to the largest force, if that can be had without factorising again. If a coupling of contacts has no place in the
+    factor, nothing is found, and -1 less the factorisations spent returned.
     """
     count, x = len(c.gap), work.solution
     m = _room(count, len(x))
@@ -93,10 +96,11 @@ def descend(
         anew = _linearise_contacts(c, law, m, rounds == 0)
         if rounds == 0 or anew > FEW:
             if not has_room(m.place, m.matrix):
-                return -1
+                return -1 - spent
             assemble(
-                cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False
-            )
+                cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held,
+                curvature,
+            )  # fmt: skip
             _right_hand_side(cloth, step, work)
             add_springs(cloth.assembly, f, c, m.place, m.u, m.force, m.matrix, step.held, x)
             factorise(f, x)
@@ -251,7 +255,11 @@ def _differ(m: Model, k: int) -> float:
 
 @kernel
 def _settle(c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: FloatArray, lawful: float) -> None:
-    """Let the thresholds of friction follow the pressure, with the factor as it is, while that brings them nearer."""
+    """Let the thresholds of friction follow the pressure, with the factor as it is, while that brings them nearer.
+
+    What is right for the contacts as they were may close others that were open. Then a part of the way is taken, on
+    which the cloth stays balanced, and the next time those are in.
+    """
     threshold, trial = law.threshold.copy(), law.trial.copy()
     best = distance(c, law, m.u, m.balance, True)
     for _ in range(FOLLOWING):
@@ -264,14 +272,28 @@ def _settle(c: ContactSet, law: Law, f: Fronts, step: StepProblem, m: Model, x: 
             follow(c, law, k, m.balance)
         anew = _linearise_contacts(c, law, m, False)
         _correct(c, f, step, m, anew, ROUGHLY, x)
-        error = distance(c, law, m.target, m.towards, True)
+        share, error = 1.0, distance(c, law, m.target, m.towards, True)
+        while not error < best and share > SHORTEST:
+            share *= 0.5
+            error = _distance_on_the_way(c, law, m, share)
         if not error < best:
             x[:] = m.before
             law.threshold[:] = threshold
             law.trial[:] = trial
             break
         best = error
-        _go(m, x, 1.0)
+        _go(m, x, share)
+
+
+@kernel
+def _distance_on_the_way(c: ContactSet, law: Law, m: Model, share: float) -> float:
+    """Distance from Coulomb's law a share of the way to the target."""
+    for k in range(len(c.gap)):
+        for d in range(3):
+            m.moved[k, d] = m.u[k, d] + share * (m.target[k, d] - m.u[k, d])
+            m.force[k, d] = m.balance[k, d] + share * (m.towards[k, d] - m.balance[k, d])
+    off: float = distance(c, law, m.moved, m.force, True)
+    return off
 
 
 @kernel

@@ -77,7 +77,8 @@ def dissect_quickly(pattern: Pattern, points: FloatArray, sizes: IntArray, leaf:
         if left == 0 or right == 0:  # nothing but a separator is left on one side: do not cut further
             continue
         separator = lo + left + right
-        starts[separator] = separator < hi
+        if separator < hi:
+            starts[separator] = True
         stack.append((lo, lo + left))
         stack.append((lo + left, separator))
     starts[n] = True

@@ -35,7 +35,7 @@ def available() -> bool:
 
 def fall_back(
     linearised: Linearised, step: StepProblem, inertia: FloatArray, work: Workspace, lam: FloatArray, c: ContactSet,
-    law: Law,
+    law: Law, curvature: int,
 ) -> int:  # fmt: skip
     """Replace work.solution, forces and status, which `descend` could not make those of the springs.
 
@@ -46,7 +46,7 @@ def fall_back(
         return 0
     from isocloth.solver.conic import solve_conic  # with the solvers of libraries: hardly ever needed
 
-    matrix, g = linearised.at(step, inertia, work, lam)
+    matrix, g = linearised.at(step, inertia, work, lam, curvature)
     found = solve_conic(matrix, g, c, law, step.held, x[:s])
     if found is None:
         return 0

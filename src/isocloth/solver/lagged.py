@@ -40,7 +40,7 @@ from isocloth.solver.library_qp import SOLVERS, require
 from isocloth.solver.linearised import along_surface, contact_problem, nodal_forces, normal_rows
 from isocloth.solver.newton import Cloth, NewtonOptions, Workspace, _linearise, _right_hand_side
 from isocloth.solver.outcome import Outcome
-from isocloth.solver.system import assemble
+from isocloth.solver.system import BOUND, assemble
 from isocloth.typing import FloatArray, IntArray
 
 #: the last displacement of a step that has converged, in thicknesses of the cloth: the papers' e2
@@ -133,7 +133,7 @@ class LaggedNewton(ContactNewton):
     ) -> FloatArray:  # fmt: skip
         """Displacement in work.solution; returns gamma (c,) N."""
         if self.contact_solver != "active_set" or (self.on_problem is not None and len(c.gap)):
-            problem = contact_problem(self.linearised, step, inertia, work, lam, c, friction)
+            problem = contact_problem(self.linearised, step, inertia, work, lam, c, friction, BOUND)
             if self.on_problem is not None and len(c.gap):
                 self.on_problem(problem)
             if self.contact_solver != "active_set":
@@ -173,7 +173,7 @@ def _move_freely(
 ) -> None:
     """Factor the cloth's matrix, and displace it as without contacts under its forces and a load (n, 3) N."""
     x = work.solution
-    assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, False)
+    assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, BOUND)
     _right_hand_side(cloth, step, work)
     for i in range(len(inertia)):
         for d in range(3):

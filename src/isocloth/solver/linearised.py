@@ -17,6 +17,7 @@ from isocloth.problem import Problem, StepProblem
 from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import ContactSet
 from isocloth.solver.newton import Workspace
+from isocloth.solver.system import stiffness_of
 from isocloth.typing import BoolArray, FloatArray
 
 
@@ -34,6 +35,7 @@ class Linearised:
         axes = np.arange(3)
         i = (3 * rows.nodes[self._a, None] + axes)[:, :, None] + 0 * axes
         j = (3 * rows.nodes[self._b, None] + axes)[:, None, :] + 0 * axes[:, None]
+        self._stiffness = stiffness_of(rows, self._row, np.arange(len(self._row)))
         bending = sp.coo_matrix(sp.kron(problem.stiffness, sp.eye_array(3)))
         self._bending = bending.data
         # entries of the membrane, of bending and of inertia, in this order, each with its place in the columns of A
@@ -44,12 +46,12 @@ class Linearised:
         self._indptr = np.searchsorted(places // size, np.arange(size + 1))
 
     def at(
-        self, step: StepProblem, inertia: FloatArray, work: Workspace, multipliers: FloatArray
+        self, step: StepProblem, inertia: FloatArray, work: Workspace, multipliers: FloatArray, curvature: int
     ) -> tuple[sp.csc_matrix, FloatArray]:
         """A (3n, 3n) and g (3n,) N where C, J and A y - b are those of `work`; held nodes become identity."""
         rows, size = self._rows, self._size
         lam = multipliers[self._row]
-        geometric = 2.0 * np.abs(lam) * np.where(lam > 0.0, rows.plus, rows.minus)
+        geometric = 2.0 * np.abs(lam) * self._stiffness[np.arange(len(lam)), curvature, np.where(lam > 0.0, 0, 1)]
         membrane = (rows.weight[self._row, None] * work.jacobian[self._a])[:, :, None] * work.jacobian[self._b][:, None]
         membrane[:, np.arange(3), np.arange(3)] += geometric[:, None]
         values = np.concatenate([membrane.ravel(), step.bending_factor * self._bending, np.repeat(inertia, 3)])
@@ -93,9 +95,9 @@ def along_surface(c: ContactSet, vector: FloatArray) -> FloatArray:
 
 def contact_problem(
     linearised: Linearised, step: StepProblem, inertia: FloatArray, work: Workspace, multipliers: FloatArray,
-    c: ContactSet, friction: FloatArray,
+    c: ContactSet, friction: FloatArray, curvature: int,
 ) -> ContactQP:  # fmt: skip
     """The contact problem of a linearisation, its friction (c, 3) N a force that is known."""
-    matrix, g = linearised.at(step, inertia, work, multipliers)
+    matrix, g = linearised.at(step, inertia, work, multipliers, curvature)
     load = nodal_forces(c, step.held, friction)
     return ContactQP(matrix, g - load.ravel(), normal_rows(c, step.held), c.gap.copy())

@@ -22,7 +22,7 @@ from isocloth.problem import Problem, Sparse, StepProblem
 from isocloth.solver.cholesky import back_substitute, factorise
 from isocloth.solver.fronts import Fronts
 from isocloth.solver.outcome import Outcome
-from isocloth.solver.system import Assembly, NewtonSystem, assemble
+from isocloth.solver.system import BOUND, EXACT, Assembly, NewtonSystem, assemble
 from isocloth.solver.unboxed import Unboxed, unboxed
 from isocloth.terms.rows import RowArrays, add_forces, evaluate
 from isocloth.typing import BoolArray, FloatArray
@@ -172,12 +172,12 @@ def _newton(
     while iterations < max_iterations:
         definite = False
         if iterations >= 3 and gap < close:
-            definite = _reduce(cloth, step, f, work, lam, True)
+            definite = _reduce(cloth, step, f, work, lam, EXACT)
             iterations += 1
             if not definite:
                 close = 0.01 * gap
         if not definite:
-            _reduce(cloth, step, f, work, lam, False)
+            _reduce(cloth, step, f, work, lam, BOUND)
             iterations += 1
         back_substitute(f, x)
         descent = _linearise(cloth, work)
@@ -225,11 +225,11 @@ def _newton(
 
 
 @kernel
-def _reduce(cloth: Cloth, step: StepProblem, f: Fronts, work: Workspace, lam: FloatArray, exact: bool) -> bool:
+def _reduce(cloth: Cloth, step: StepProblem, f: Fronts, work: Workspace, lam: FloatArray, curvature: int) -> bool:
     """Assemble and factorise the system and reduce its right-hand side; False if it was not quasi-definite."""
     assemble(
         cloth.assembly, f, cloth.rows, work.jacobian, lam, cloth.area, step.mass_factor, step.bending_factor, step.held,
-        exact,
+        curvature,
     )  # fmt: skip
     _right_hand_side(cloth, step, work)
     definite: bool = factorise(f, work.solution)

@@ -6,7 +6,15 @@ out of the matrix of displacements, which is then coupled only within elements:
     [ a_M M + a_K K + sum_{rows not kept} w J^T J + 2 sum |lambda| S    J_kept^T ] [ d      ]
     [ J_kept                                                           -1/w      ] [ lambda ]
 
-The matrix is quasi-definite whatever the multipliers are, because every S is positive semidefinite.
+The matrix is quasi-definite whatever the multipliers are, because every S is positive semidefinite. How much of the
+second derivative it has is one of three:
+
+- BOUND: |lambda| S of every row. Never less than the second derivative, so that no step goes too far.
+- TENSION: |lambda| S of lengths only. The multipliers of angles alternate from node to node, and their second
+  derivatives cancel where their bounds add up: in a crumpled cloth these are several times as stiff as all the rest,
+  and steps many times too short. Where tension carries the shear, its own |lambda| S is at least half of the second
+  derivative, which is enough.
+- EXACT: lambda T itself, the second derivative, which need not be quasi-definite.
 """
 
 from __future__ import annotations
@@ -26,6 +34,8 @@ from isocloth.solver.places import Places, find_block
 from isocloth.terms.rows import RowArrays, Rows
 from isocloth.typing import BoolArray, FloatArray, IntArray
 
+BOUND, TENSION, EXACT = 0, 1, 2
+
 
 class Assembly(NamedTuple):
     """Where every contribution goes in the factor's panel; what is read together lies together."""
@@ -33,7 +43,8 @@ class Assembly(NamedTuple):
     pair_ptr: IntArray  # row -> its slice of the pairs of its nodes
     # (q, 4): slots in the row of the nodes eliminated first and second; place and stride of their block
     pairs: IntArray
-    stiffness: FloatArray  # (q, 3): entries of S for a positive and a negative multiplier, and of T
+    # (q, 3, 2): entries of what takes the place of T in BOUND, TENSION and EXACT, for either sign of the multiplier
+    stiffness: FloatArray
     weight: FloatArray  # (r,)
     kept: IntArray  # (r, 2): index of the row's multiplier among the scalars, or -1; place of its diagonal entry
     links: IntArray  # per slot of a kept row: place of J's first entry and distance to the next; 0 where there is none
@@ -65,7 +76,7 @@ class NewtonSystem:
         row_of, slot_a, slot_b, entry = row_of[coupled], slot_a[coupled], slot_b[coupled], entry[coupled]
         self._row_of, self._slot_a, self._slot_b = row_of, slot_a, slot_b
         self._pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
-        self._stiffness = _columns(rows.plus[entry], rows.minus[entry], rows.T[entry])
+        self._stiffness = stiffness_of(rows, row_of, entry)
         self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
         self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
 
@@ -186,8 +197,11 @@ def _place_bends(p: Places, row: IntArray, col: IntArray, data: FloatArray) -> t
     return bends[:count].copy(), value[:count].copy()
 
 
-def _columns(*arrays: np.ndarray) -> np.ndarray:
-    return np.ascontiguousarray(np.stack(arrays, axis=1))
+def stiffness_of(rows: Rows, row_of: IntArray, entry: IntArray) -> FloatArray:
+    """`Assembly.stiffness` of entries (q,) of rows (q,)."""
+    plus, minus, exact = rows.plus[entry], rows.minus[entry], rows.T[entry]
+    length = rows.definite[row_of]
+    return np.stack([plus, minus, length * plus, length * minus, exact, -exact], axis=1).reshape(-1, 3, 2)
 
 
 def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
@@ -219,27 +233,25 @@ def _row_strength(rows: Rows) -> FloatArray:
 @kernel
 def assemble(
     s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, area: FloatArray,
-    mass_factor: float, bending_factor: float, held: BoolArray, exact: bool,
+    mass_factor: float, bending_factor: float, held: BoolArray, curvature: int,
 ) -> None:  # fmt: skip
     """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes weigh infinitely.
 
     An infinite pivot has the inverse 0: the factorisation gives held nodes no displacement and lets nothing pass
-    through them, and no pair has to be asked whether it is held. `exact` takes lambda T itself in place of its bound
-    |lambda| S: the true second derivative, which need not be quasi-definite.
+    through them, and no pair has to be asked whether it is held. `curvature` is BOUND, TENSION or EXACT.
     """
     panel = f.panel
     panel[:] = 0.0
     for k in range(len(multiplier)):
         lam = multiplier[k]
-        tension = 2.0 * lam if exact else 2.0 * abs(lam)
-        which = 2 if exact else 0 if lam > 0.0 else 1
+        tension, sign = 2.0 * abs(lam), 0 if lam > 0.0 else 1
         begin, end = rows.ptr[k], rows.ptr[k + 1]
         gradient = jacobian[begin:end]
         if s.kept[k, 0] < 0:
             w = s.weight[k]
             for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
                 a, b, at, stride = s.pairs[q, 0], s.pairs[q, 1], s.pairs[q, 2], s.pairs[q, 3]
-                geometric = tension * s.stiffness[q, which]
+                geometric = tension * s.stiffness[q, curvature, sign]
                 a0, a1, a2 = w * gradient[a, 0], w * gradient[a, 1], w * gradient[a, 2]
                 b0, b1, b2 = gradient[b, 0], gradient[b, 1], gradient[b, 2]
                 panel[at] += a0 * b0 + geometric
@@ -255,7 +267,7 @@ def assemble(
                 panel[at + 2] += a2 * b2 + geometric
             continue
         for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
-            _add_diagonal(panel, s.pairs[q, 2], s.pairs[q, 3], tension * s.stiffness[q, which])
+            _add_diagonal(panel, s.pairs[q, 2], s.pairs[q, 3], tension * s.stiffness[q, curvature, sign])
         panel[s.kept[k, 1]] -= 1.0 / s.weight[k]
         for a in range(end - begin):
             at, step = s.links[begin + a, 0], s.links[begin + a, 1]

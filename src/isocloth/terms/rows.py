@@ -48,6 +48,12 @@ class Rows:
         return np.diff(self.ptr)
 
     @property
+    def definite(self) -> BoolArray:
+        """(r,) whether T has one sign, as that of a length has, and not both, as that of an angle."""
+        sizes = [np.maximum.reduceat(np.abs(part), self.square[:-1]) for part in (self.plus, self.minus)]
+        return np.minimum(*sizes) <= 1e-9 * np.maximum(*sizes)
+
+    @property
     def arrays(self) -> RowArrays:
         """What the compiled kernels need."""
         return RowArrays(self.ptr, self.nodes, self.square, self.T, self.rest, self.root)
