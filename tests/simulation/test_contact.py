@@ -196,3 +196,29 @@ def test_that_wrong_obstacles_are_named():
         ic.Simulation(mesh, ic.Fabric(thickness=0.1), self_collision=True)
     with pytest.raises(ValueError, match="knows no contact"):
         ic.Simulation(mesh, solver="projection", obstacles=[floor])
+
+
+def test_a_cloth_pushed_further_than_it_can_follow_is_not_passed_and_returns():
+    """A strip is held at both ends, and a stick goes through where it would have to be a third longer."""
+    mesh = ic.meshes.rectangle(0.6, 0.2, shape=(13, 5)).transformed(translation=[-0.3, -0.1, 0.0])
+
+    def stick(t):
+        up = 2.5 * (min(max(t - 0.1, 0.0), 0.1) - min(max(t - 0.25, 0.0), 0.2))
+        return np.array([[0.0, -0.3, up - 0.06], [0.0, 0.3, up - 0.06]])
+
+    sim = ic.Simulation(
+        mesh, ic.Fabric(density=0.2, damping=0.4, bending=1e-5, friction=0.3), self_collision=True,
+        obstacles=[ic.Stick(*stick(0.0), 0.01, path=stick, friction=0.3)],
+    )  # fmt: skip
+    for x in (-0.3, 0.3):
+        end = np.flatnonzero(np.isclose(mesh.vertices[:, 0], x))
+        there = mesh.vertices[end]
+        sim.grasp(end, lambda t, there=there, x=x: there - [0.1 * x * min(t, 0.1) / 0.1, 0.0, 0.0])
+    reports = [sim.step() for _ in range(60)]
+    assert min(r.min_gap for r in reports) > -0.1 * sim.fabric.thickness
+    deep = [r for r in reports if 0.21 < r.time < 0.245]
+    assert all(not r.converged and "stretched" in r.problem for r in deep)
+    assert max(r.iterations for r in deep) < 100  # held as it is; asked to return at once, each would take thousands
+    assert all(r.converged for r in reports[40:])
+    assert reports[-1].isometry_error < 0.01
+    assert sim.positions[:, 2].min() > stick(0.6)[0, 2]

@@ -26,14 +26,15 @@ def torn(problem: Problem, error: float) -> bool:
 
 
 @contextmanager
-def healing(problem: Problem, positions: FloatArray) -> Iterator[bool]:
+def healing(problem: Problem, positions: FloatArray, needed: bool) -> Iterator[bool]:
     """Ask a cloth that is torn at positions (n, 3) for less in the meantime: to lose `HEALED` of its errors, not all.
 
     A cloth that was stretched by what it could not escape is far from any place where it is not: asked for all at
-    once, no step finds a way there among contacts, and it would never return. Says whether it is torn.
+    once, no step may find a way there among contacts, and it would never return. Says whether it is asked for less:
+    not if it is whole, or that is not `needed`.
     """
     rows = problem.rows
-    values = np.where(rows.enforced, rows.values(positions), 0.0)
+    values = np.where(rows.enforced, rows.values(positions), 0.0) if needed else np.zeros(0)
     if not torn(problem, float(np.abs(values).max(initial=0.0))):
         yield False
         return
@@ -83,8 +84,8 @@ def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: fl
         )
     if strain.max() >= -strain.min():
         return (
-            f"the cloth is stretched by {100 * worst:.1f} %: the held nodes are further apart than the cloth allows, "
-            "or moved too violently; check the paths of the grasps and grippers"
+            f"the cloth is stretched by {100 * worst:.1f} %: the held nodes, or what pushes it, are further apart than "
+            "the cloth allows, or moved too violently; check the paths of grasps, grippers and obstacles"
         )
     return (
         f"the cloth is squeezed in its plane by {100 * worst:.1f} %: the held nodes are pushed together and it has not "

@@ -586,7 +586,7 @@ class Simulation:
                 step.load[:] += push
             if first:
                 encounter.rehearse()
-            with healing(self.problem, state.positions) as healed:
+            with healing(self.problem, state.positions, depth > 0) as healed:
                 outcome, contacts, law = solver.solve(
                     step, inertia, state.multipliers, state.touch, encounter, first=first
                 )
