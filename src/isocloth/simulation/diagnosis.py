@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from isocloth.problem import Problem
@@ -15,7 +12,7 @@ from isocloth.typing import BoolArray, FloatArray
 #: by more than a hundredth
 INFEASIBLE = 0.03
 
-#: part of the errors of a torn cloth that it loses in a step, or in a part of one
+#: part of the errors of a torn cloth that it loses in the smallest part of a step, where it cannot lose all
 HEALED = 0.5
 
 
@@ -25,25 +22,24 @@ def torn(problem: Problem, error: float) -> bool:
     return error > INFEASIBLE and problem.fabric.membrane is None and problem.model.inextensible
 
 
-@contextmanager
-def healing(problem: Problem, positions: FloatArray, needed: bool) -> Iterator[bool]:
-    """Ask a cloth that is torn at positions (n, 3) for less in the meantime: to lose `HEALED` of its errors, not all.
+def errors(problem: Problem, positions: FloatArray, multipliers: FloatArray) -> tuple[float, float]:
+    """Isometry error and strain gap at positions (n, 3) with multipliers (r,)."""
+    rows = problem.rows
+    values, on = rows.values(positions), rows.enforced
+    gaps = values - multipliers / rows.weight
+    return float(np.abs(values[on]).max(initial=0.0)), float(np.abs(gaps[on]).max(initial=0.0))
+
+
+def healing(problem: Problem, positions: FloatArray) -> FloatArray | None:
+    """What to add to `Rows.rest` (r,) so that a cloth that is torn at positions (n, 3) is asked to lose `HEALED` of its
+    errors, and not all of them; None of a whole one.
 
     A cloth that was stretched by what it could not escape is far from any place where it is not: asked for all at
-    once, no step may find a way there among contacts, and it would never return. Says whether it is asked for less:
-    not if it is whole, or that is not `needed`.
+    once, no step may find a way there among contacts, and it would never return.
     """
     rows = problem.rows
-    values = np.where(rows.enforced, rows.values(positions), 0.0) if needed else np.zeros(0)
-    if not torn(problem, float(np.abs(values).max(initial=0.0))):
-        yield False
-        return
-    rest = rows.rest.copy()
-    try:
-        rows.rest[:] += (1.0 - HEALED) * values
-        yield True
-    finally:
-        rows.rest[:] = rest
+    values = np.where(rows.enforced, rows.values(positions), 0.0)
+    return (1.0 - HEALED) * values if torn(problem, float(np.abs(values).max(initial=0.0))) else None
 
 
 def no_faster(velocities: FloatArray, fastest: float) -> FloatArray:

@@ -20,9 +20,18 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Model, Nonconforming, as_model
 from isocloth.obstacles import Obstacle
-from isocloth.problem import Past, Scheme, build, contact_step_problem, kinetic_energy, potential_energy, step_problem
+from isocloth.problem import (
+    Past,
+    Scheme,
+    StepProblem,
+    build,
+    contact_step_problem,
+    kinetic_energy,
+    potential_energy,
+    step_problem,
+)
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, healing, no_faster, torn, unsolved
+from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, errors, healing, no_faster, torn, unsolved
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.gripper import Gripper, forget, jaws_of, remember, repinch, sent, slid_out
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS, euler
@@ -33,7 +42,7 @@ from isocloth.simulation.surroundings import Encounter, Surroundings
 from isocloth.simulation.touching import pressing
 from isocloth.solver import SOLVERS, Solver, make_solver
 from isocloth.solver.contact_methods import check_contact, make_contact_solver
-from isocloth.solver.contact_newton import ContactNewton, empty_law
+from isocloth.solver.contact_newton import ContactNewton, ContactOutcome, empty_law
 from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.newton import Newton
 from isocloth.solver.outcome import Outcome, worst_of
@@ -586,35 +595,34 @@ class Simulation:
                 step.load[:] += push
             if first:
                 encounter.rehearse()
-            with healing(self.problem, state.positions, depth > 0) as healed:
-                outcome, contacts, law = solver.solve(
-                    step, inertia, state.multipliers, state.touch, encounter, first=first
-                )
-            if outcome.converged and encounter.crossings(outcome.positions):
-                outcome = outcome._replace(converged=False)
+            outcome, contacts, law = self._solve_among(step, inertia, encounter, first=first)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
             return outcome.iterations + spent + self._advance(timestep / 2, depth + 1, parts, before)
+        healed = False
+        if not outcome.converged:
+            spent = outcome.iterations
+            (outcome, contacts, law), healed = self._with_care(step, inertia, encounter)
+            outcome = outcome._replace(iterations=spent + outcome.iterations)
+        lost = not outcome.converged and not self._sound(outcome)
         positions = outcome.positions
-        # a model that stretches is torn at twice its length, the isometric one soon
-        most = INFEASIBLE if self.problem.model.inextensible else 2.0
-        sound = np.isfinite(positions).all() and outcome.isometry_error < most
-        lost = not outcome.converged and not sound
         if lost:
             # torn: rather than that, the cloth stays where it is, and what it is squeezed between gets into it
             positions = np.where(self._held[:, None], start, state.positions)
-            outcome = outcome._replace(multipliers=state.multipliers, isometry_error=self._error(positions))
+            error, _ = errors(self.problem, positions, state.multipliers)
+            outcome = outcome._replace(multipliers=state.multipliers, isometry_error=error)
             law = empty_law(len(contacts.key))
         elif not outcome.converged:
             positions = encounter.stop_short(positions)
-        if healed:
-            outcome = outcome._replace(isometry_error=self._error(positions))
+        if healed:  # it was asked for less than that it be whole
+            error, gap = errors(self.problem, positions, outcome.multipliers)
+            outcome = outcome._replace(converged=False, isometry_error=error, strain_gap=gap)
         touched, touch = pressing(contacts, law, len(positions))
         velocities = (positions - base) / h
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
         if lost:
             velocities[:] = 0.0
-        elif not outcome.converged or healed or torn(self.problem, outcome.isometry_error):
+        elif not outcome.converged or torn(self.problem, outcome.isometry_error):
             hands = (start - state.positions)[self._held] / timestep
             moving = np.concatenate([before.velocities, hands])
             fastest = max(float(np.linalg.norm(moving, axis=1).max()), encounter.pace(positions))
@@ -666,10 +674,42 @@ class Simulation:
         parts.append(outcome)
         return outcome.iterations
 
-    def _error(self, positions: FloatArray) -> float:
-        """Isometry error at positions (n, 3)."""
-        rows = self.problem.rows
-        return float(np.abs(rows.values(positions)[rows.enforced]).max(initial=0.0))
+    def _solve_among(
+        self, step: StepProblem, inertia: FloatArray, encounter: Encounter, *, first: bool = False, bold: bool = True
+    ) -> ContactOutcome:
+        """A (sub)step with contacts; not converged if something was passed through."""
+        assert self._contact is not None
+        state = self._state
+        found = self._contact.solve(step, inertia, state.multipliers, state.touch, encounter, first=first, bold=bold)
+        if found.outcome.converged and encounter.crossings(found.outcome.positions):
+            found = found._replace(outcome=found.outcome._replace(converged=False))
+        return found
+
+    def _with_care(self, step: StepProblem, inertia: FloatArray, encounter: Encounter) -> tuple[ContactOutcome, bool]:
+        """A part of a step that must not be cut further once more, with care; and if that tears a cloth that was torn
+        already, with some of its errors forgiven. Says whether they were."""
+        encounter.begin_again()
+        found = self._solve_among(step, inertia, encounter, bold=False)
+        slack = healing(self.problem, self._state.positions)
+        if found.outcome.converged or self._sound(found.outcome) or slack is None:
+            return found, False
+        rest, spent = self.problem.rows.rest, found.outcome.iterations
+        whole = rest.copy()
+        encounter.begin_again()
+        try:
+            rest[:] += slack
+            again = self._solve_among(step, inertia, encounter, bold=False)
+        finally:
+            rest[:] = whole
+        healed = again.outcome.converged
+        found = again if healed else found
+        return found._replace(outcome=found.outcome._replace(iterations=spent + again.outcome.iterations)), healed
+
+    def _sound(self, outcome: Outcome) -> bool:
+        """Whether what did not converge can be taken all the same."""
+        # a model that stretches is torn at twice its length, the isometric one soon
+        most = INFEASIBLE if self.problem.model.inextensible else 2.0
+        return bool(np.isfinite(outcome.positions).all() and outcome.isometry_error < most)
 
     def _sent(self, timestep: float, depth: int, before: State) -> FloatArray:
         """Poses of the grippers at the end of a (sub)step."""

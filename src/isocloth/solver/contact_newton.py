@@ -201,9 +201,12 @@ class ContactNewton:
 
     def solve(
         self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: Touch, encounter: Encounter,
-        *, first: bool = False,
+        *, first: bool = False, bold: bool = True,
     ) -> ContactOutcome:  # fmt: skip
-        """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together."""
+        """Find the end of a step; inertia (n,) N/m is the factor of the positions, m/h^2 and damping together.
+
+        bold: the first linearisations go without the stiffness of angles, which may go astray.
+        """
         o, work = self.options, self.newton._work
         y, lam = step.start.copy(), multipliers.copy()
         iterations = linearisations = stuck = 0
@@ -232,7 +235,7 @@ class ContactNewton:
                     break
                 if not np.isfinite(judged.residual) or linearisations >= o.max_iterations:
                     break
-            curvature = TENSION if linearisations < BOLD else BOUND
+            curvature = TENSION if bold and linearisations < BOLD else BOUND
             if self.on_problem is not None and len(contacts.gap) and not contacts.press.any():
                 friction = along_surface(contacts, law.force)
                 self.on_problem(

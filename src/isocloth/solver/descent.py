@@ -48,7 +48,7 @@ ROUGHLY = (1, 0.1)
 #: how often the thresholds of friction may follow the pressure between two factorisations
 FOLLOWING = 8
 
-#: part of the way that is the last to be tried while the thresholds follow
+#: part of the way below which no shorter one is tried while the thresholds follow
 SHORTEST = 0.1
 
 #: a step is taken in full if the slope at its end is at most this part of the slope at its begin

@@ -75,9 +75,9 @@ class LaggedNewton(ContactNewton):
 
     def solve(
         self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: Touch, encounter: Encounter,
-        *, first: bool = False,
+        *, first: bool = False, bold: bool = True,
     ) -> ContactOutcome:  # fmt: skip
-        """Find the end of a step; see `ContactNewton.solve`."""
+        """Find the end of a step; see `ContactNewton.solve`. It is never bold."""
         o, work = self.options, self.newton._work
         cloth = self.newton._cloth
         y, lam, lag = step.start.copy(), multipliers.copy(), NO_LAG
