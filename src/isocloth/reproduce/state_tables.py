@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -67,6 +67,16 @@ def separation(
             save_png(picture, out / f"{kind.replace(' ', '-')}-{by.name}.png")
     if targets:
         result.holds(f"{kind}: dGLI separates best in all columns", bool((own < best).all()), paper="yes")
+
+
+def drawn_again(result: Result, sequences: Mapping[str, Sequence[Sequence3]]) -> None:
+    """Davies-Bouldin indices of dGLI on further sequences of each name, and the best of the other descriptions."""
+    for name, several in sequences.items():
+        for k, (mesh, positions, labels) in enumerate(several, 1):
+            boundaries = [boundary_of(mesh, y) for y in positions]
+            index = {by.name: davies_bouldin(by.all(boundaries), labels, by) for by in ALL}
+            result.info(f"simulated: Davies-Bouldin, dGLI, {name}, drawn again {k}", index.pop(DGLI.name), ".2f")
+            result.info(f"simulated: Davies-Bouldin, best other, {name}, drawn again {k}", min(index.values()), ".2f")
 
 
 def groups(database: Database) -> list[tuple[str, int]]:

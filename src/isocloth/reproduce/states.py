@@ -25,12 +25,15 @@ from isocloth.reproduce.simulated_states import (
     with_noise,
     with_unknown,
 )
-from isocloth.reproduce.state_tables import class_picture, separation
+from isocloth.reproduce.state_tables import class_picture, drawn_again, separation
 from isocloth.states import Classifier, Database, boundary_of, dgli, gli, ideal_states
 from isocloth.states.napkin import SEQUENCES, ideal_sequence
 from isocloth.typing import FloatArray
 
 TITLE = "names of folded states, simulated and ideal: classes kept apart by dGLI and by simpler descriptions"
+
+#: seeds of further sequences: how a napkin lands decides on the labels of one, and so on its index
+AGAIN = (1, 2, 3)
 
 #: of the small version
 FEW = ("flat", "corner in", "half")
@@ -67,6 +70,7 @@ def _simulated(result: Result, out: Path | None, say: Say) -> None:
     separation(result, "simulated", database, sequences, out=out, say=say)
     for name, (_, _, labels) in zip(SEQUENCES, sequences, strict=True):
         result.info(f"simulated: classes of the sequence {name}", int(labels.max()) + 1, ".0f")
+    drawn_again(result, {name: [shelved_sequence(name, seed=k, folder=out) for k in AGAIN] for name in SEQUENCES})
     say("classification of simulated states")
     classification(result, database, meshes=(10, 15, 30, 40), out=out)
     with_unknown(result, database)
