@@ -29,10 +29,15 @@ class Thrust(NamedTuple):
 
 
 class Pusher:
-    """A body that moves through corners of a path, whose middle may be anywhere; it waits far away, at an offset."""
+    """A body that moves through corners of a path, whose middle may be anywhere; it waits far away.
 
-    def __init__(self, radius: float, aside: FloatArray) -> None:
-        self.radius, self.aside = radius, aside
+    `lengthwise`: it comes and leaves along its axis, as a stick is drawn out of a loop that has caught it; else from
+    and to behind. It does so within a step. In a first version all came from one side, and a strip that had swung
+    towards the withdrawn stick was hit by it at 500 m/s.
+    """
+
+    def __init__(self, radius: float, aside: FloatArray, lengthwise: bool) -> None:
+        self.radius, self.aside, self.lengthwise = radius, aside, lengthwise
         self.times, self.corners, self.axes = [0.0], [aside], [np.array([1.0, 0.0, 0.0])]
 
     def at(self, t: float) -> tuple[FloatArray, FloatArray]:
@@ -55,7 +60,7 @@ class Pusher:
         """Plan a push from now on; returns the steps until it is deepest, and those of its way back.
 
         It begins outside: in front of it there is all of the cloth. It ends early where the foremost point would come
-        to a place that is not `allowed`. On its way from and to where it waits it stays in front of the cloth.
+        to a place that is not `allowed`.
         """
         front = float((sim.positions @ push.along).min()) - self.radius - CLEAR
         begin = push.aim + (front - push.aim @ push.along) * push.along
@@ -67,21 +72,22 @@ class Pusher:
                 break
         far, step = float(np.linalg.norm(end - begin)), sim.timestep
         there, back = (max(int(np.ceil(far / v / step)), 1) for v in (push.speed, WITHDRAW))
-        turns = [0, 1, 2, 2 + there, 2 + there + back, 3 + there + back]
+        turns = [0, 1, 2, 2 + there, 2 + there + back, 3 + there + back, 4 + there + back]
+        far_away = begin + float(np.linalg.norm(self.aside)) * (axis if self.lengthwise else -push.along)
         self.times += [sim.time + step * k for k in turns]
-        self.corners += [self.corners[-1], begin + self.aside, begin, end, begin, begin + self.aside]
-        self.axes += [self.axes[-1]] + [axis if axis @ self.axes[-1] >= 0.0 else -axis] * 5
-        return 2 + there, back + 1
+        self.corners += [self.corners[-1], far_away, begin, end, begin, far_away, self.aside]
+        self.axes += [self.axes[-1]] + [axis if axis @ self.axes[-1] >= 0.0 else -axis] * 6
+        return 2 + there, back + 2
 
 
 def ball(aside: FloatArray) -> tuple[Sphere, Pusher]:
-    """A ball that waits at an offset (3,) m from where it pushes, and who moves it."""
-    pusher = Pusher(BALL, aside)
+    """A ball that waits at a place (3,) m, and who moves it."""
+    pusher = Pusher(BALL, aside, lengthwise=False)
     return Sphere(aside, BALL, path=lambda t: pusher.at(t)[0], friction=FRICTION, name="ball"), pusher
 
 
 def stick(aside: FloatArray) -> tuple[Stick, Pusher]:
-    """A stick that waits at an offset (3,) m from where it pushes, and who moves it."""
-    pusher = Pusher(STICK, aside)
+    """A stick that waits at a place (3,) m, and who moves it."""
+    pusher = Pusher(STICK, aside, lengthwise=True)
     a, b = pusher.ends(0.0)
     return Stick(a, b, STICK, path=pusher.ends, friction=FRICTION, name="stick"), pusher
