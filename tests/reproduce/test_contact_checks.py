@@ -172,7 +172,9 @@ def test_a_pusher_comes_from_outside_and_stops_where_it_must(make: Any) -> None:
     there, back = pusher.thrust(sim, push, axis, lambda point: point[2] > -0.02)
     places = np.array([pusher.at(k * sim.timestep)[0] for k in range(there + back + 1)])
     assert places[0] == pytest.approx(aside)
-    assert places[-1] - aside == pytest.approx(places[2])
+    assert places[-1] == pytest.approx(aside)
+    assert places[1] - places[2] == pytest.approx(5.0 * (axis if make is pushers.stick else -along))
+    assert places[-3:-1] == pytest.approx(places[[2, 1]])
     assert ((sim.positions - places[2]) @ along).min() == pytest.approx(pusher.radius + pushers.CLEAR)
     assert places[there, 2] - 0.8 * pusher.radius == pytest.approx(-0.02, abs=0.005)
     line = places[there] - push.aim

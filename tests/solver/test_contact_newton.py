@@ -8,6 +8,7 @@ from isocloth.bench import contact_scenes
 from isocloth.solver import contact_newton
 from isocloth.solver.contact_newton import Touch, carry, each_once, empty_law, pairs_of
 from isocloth.solver.coulomb import ContactSet
+from isocloth.solver.system import BOUND, TENSION
 
 
 @settings(deadline=None, max_examples=50)
@@ -112,3 +113,30 @@ def test_that_an_order_made_for_other_pairs_gives_the_same_answer():
         assert len(solver.room.pairs) > 50
     assert not np.array_equal(ends[0][1], ends[1][1])
     np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-9)
+
+
+def test_steps_begin_boldly_and_go_on_with_care(monkeypatch):
+    sim = contact_scenes.simulation(contact_scenes.fold(6))
+    descend, seen = contact_newton.descend_from, []
+
+    def watched(arrays, step, inertia, lam, contacts, law, curvature, *rest):
+        seen.append(curvature)
+        return descend(arrays, step, inertia, lam, contacts, law, curvature, *rest)
+
+    monkeypatch.setattr(contact_newton, "descend_from", watched)
+    monkeypatch.setattr(contact_newton, "BOLD", 2)
+    longest = []
+    for _ in range(150):
+        seen.clear()
+        report = sim.step()
+        if report.substeps == 1:
+            longest = max(longest, list(seen), key=len)
+    assert len(longest) > 3
+    assert longest[0] == TENSION
+    assert set(longest[4:]) <= {BOUND}  # where there is no room in the factor, a linearisation is tried twice
+    assert BOUND in longest
+    solve = sim._contact.solve
+    monkeypatch.setattr(sim._contact, "solve", lambda *given, bold, **named: solve(*given, bold=False, **named))
+    seen.clear()
+    sim.step()
+    assert set(seen) == {BOUND}

@@ -5,6 +5,7 @@ import scipy.optimize as so
 import isocloth as ic
 from isocloth.problem import Past, Scheme, build, step_problem
 from isocloth.solver import TIGHT, Newton, NewtonOptions, Projection, ProjectionOptions, make_solver
+from isocloth.solver.system import BOUND, EXACT, TENSION, NewtonSystem, assemble
 
 FABRICS = {
     "plain": ic.Fabric(density=0.2),
@@ -77,10 +78,10 @@ def test_at_the_solution_forces_balance_and_multipliers_are_the_strain(mesh, fab
     np.testing.assert_array_equal(y[step.held], step.start[step.held])
 
 
+@pytest.mark.parametrize("curvature", [BOUND, TENSION, EXACT])
 @pytest.mark.parametrize("mesh", MESHES)
-def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh):
+def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh, curvature):
     from isocloth.solver.cholesky import back_substitute, factorise
-    from isocloth.solver.system import BOUND, NewtonSystem, assemble
 
     problem, step = first_step(MESHES[mesh], FABRICS["bending"])
     rows = problem.rows
@@ -88,17 +89,24 @@ def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh):
     y = step.start
     entries = rows.jacobian(y).reshape(len(rows), -1, 3)
     slots = entries[np.repeat(np.arange(len(rows)), rows.sizes), rows.nodes]
-    lam = np.random.default_rng(3).standard_normal(len(rows))
+    lam = np.random.default_rng(3).standard_normal(len(rows)) * (1e-3 if curvature == EXACT else 1.0)
     assemble(
         system.assembly, system.factor.fronts, rows.arrays, slots, lam, problem.area, step.mass_factor,
-        step.bending_factor, step.held, BOUND,
+        step.bending_factor, step.held, curvature,
     )  # fmt: skip
     n, kept = problem.n, np.flatnonzero(rows.kept)
     block = np.diag(step.mass_factor * problem.area) + step.bending_factor * problem.stiffness.toarray()
     matrix = np.kron(block, np.eye(3))
     for k in range(len(rows)):
         nodes = rows.nodes[rows.ptr[k] : rows.ptr[k + 1]]
-        s = (rows.plus if lam[k] > 0 else rows.minus)[rows.square[k] : rows.square[k + 1]].reshape(len(nodes), -1)
+        mine = slice(rows.square[k], rows.square[k + 1])
+        t = rows.T[mine].reshape(len(nodes), -1)
+        within = (np.abs(rows.plus[mine]) + np.abs(rows.minus[mine]) > 0).reshape(t.shape)
+        s = np.sign(lam[k]) * (np.where(within, t, 0.0) if rows.kept[k] else t)
+        if curvature != EXACT:
+            s = (rows.plus if lam[k] > 0 else rows.minus)[mine].reshape(len(nodes), -1)
+        if curvature == TENSION and np.prod(np.linalg.eigvalsh(t)[[0, -1]]) < -1e-9 * np.abs(t).max() ** 2:
+            s = 0 * t  # an angle
         g = np.zeros((n, n))
         g[np.ix_(nodes, nodes)] = 2 * abs(lam[k]) * s
         matrix += np.kron(g, np.eye(3))

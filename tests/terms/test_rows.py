@@ -115,3 +115,18 @@ def test_all_edges_of_triangles_are_refused_as_constraints():
         isometry(ic.meshes.rectangle(1, 1, shape=(4, 4), element="triangle"), 1.0, "net")
     with pytest.raises(ValueError, match="unknown; choose one of"):
         isometry(ic.meshes.rectangle(1, 1, shape=(4, 4)), 1.0, "edges")
+
+
+@pytest.mark.parametrize("model", [ic.models.Isometric(), ic.models.Elastic(), ic.models.MassSpring()], ids=str)
+@pytest.mark.parametrize("element", ["quad", "triangle"])
+def test_rows_of_lengths_are_told_from_those_of_angles(model, element):
+    mesh = ic.meshes.rectangle(0.4, 0.3, shape=(5, 4), element=element)
+    rows = ic.Simulation(mesh, ic.Fabric(density=0.2), model=model).problem.rows
+    ends = []
+    for k in range(len(rows)):
+        t = rows.T[rows.square[k] : rows.square[k + 1]].reshape(rows.sizes[k], -1)
+        ends.append(np.linalg.eigvalsh(t)[[0, -1]] / np.abs(t).max())
+    ends = np.array(ends)
+    assert np.array_equal(rows.definite, (ends[:, 0] > -1e-9) | (ends[:, 1] < 1e-9))
+    assert rows.definite.any()
+    assert rows.definite.all() == isinstance(model, ic.models.MassSpring)

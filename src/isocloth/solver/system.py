@@ -14,7 +14,8 @@ second derivative it has is one of three:
   derivatives cancel where their bounds add up: in a crumpled cloth these are several times as stiff as all the rest,
   and steps many times too short. Where tension carries the shear, its own |lambda| S is at least half of the second
   derivative, which is enough.
-- EXACT: lambda T itself, the second derivative, which need not be quasi-definite.
+- EXACT: lambda T itself, the second derivative, which need not be quasi-definite. Of the twist in a kept row (net.py)
+  only what couples nodes of one element is in the pattern.
 """
 
 from __future__ import annotations
