@@ -33,7 +33,7 @@ class Pusher:
 
     `lengthwise`: it comes and leaves along its axis, as a stick is drawn out of a loop that has caught it; else from
     and to behind. It does so within a step. In a first version all came from one side, and a strip that had swung
-    towards the withdrawn stick was hit by it at 500 m/s.
+    towards the withdrawn stick was hit by it.
     """
 
     def __init__(self, radius: float, aside: FloatArray, lengthwise: bool) -> None:

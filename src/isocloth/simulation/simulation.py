@@ -690,8 +690,9 @@ class Simulation:
         already, with some of its errors forgiven. Says whether they were."""
         encounter.begin_again()
         found = self._solve_among(step, inertia, encounter, bold=False)
-        slack = healing(self.problem, self._state.positions)
-        if found.outcome.converged or self._sound(found.outcome) or slack is None:
+        if found.outcome.converged or self._sound(found.outcome):
+            return found, False
+        if (slack := healing(self.problem, self._state.positions)) is None:
             return found, False
         rest, spent = self.problem.rows.rest, found.outcome.iterations
         whole = rest.copy()

@@ -17,7 +17,7 @@ from isocloth.problem import Problem, StepProblem
 from isocloth.solver.contact_qp import ContactQP
 from isocloth.solver.coulomb import ContactSet
 from isocloth.solver.newton import Workspace
-from isocloth.solver.system import stiffness_of
+from isocloth.solver.system import TENSION
 from isocloth.typing import BoolArray, FloatArray
 
 
@@ -35,7 +35,7 @@ class Linearised:
         axes = np.arange(3)
         i = (3 * rows.nodes[self._a, None] + axes)[:, :, None] + 0 * axes
         j = (3 * rows.nodes[self._b, None] + axes)[:, None, :] + 0 * axes[:, None]
-        self._stiffness = stiffness_of(rows, self._row, np.arange(len(self._row)))
+        self._definite = rows.definite[self._row]
         bending = sp.coo_matrix(sp.kron(problem.stiffness, sp.eye_array(3)))
         self._bending = bending.data
         # entries of the membrane, of bending and of inertia, in this order, each with its place in the columns of A
@@ -48,10 +48,15 @@ class Linearised:
     def at(
         self, step: StepProblem, inertia: FloatArray, work: Workspace, multipliers: FloatArray, curvature: int
     ) -> tuple[sp.csc_matrix, FloatArray]:
-        """A (3n, 3n) and g (3n,) N where C, J and A y - b are those of `work`; held nodes become identity."""
+        """A (3n, 3n) and g (3n,) N where C, J and A y - b are those of `work`; held nodes become identity.
+
+        curvature: BOUND or TENSION, see system.py.
+        """
         rows, size = self._rows, self._size
         lam = multipliers[self._row]
-        geometric = 2.0 * np.abs(lam) * self._stiffness[np.arange(len(lam)), curvature, np.where(lam > 0.0, 0, 1)]
+        geometric = 2.0 * np.abs(lam) * np.where(lam > 0.0, rows.plus, rows.minus)
+        if curvature == TENSION:
+            geometric[~self._definite] = 0.0
         membrane = (rows.weight[self._row, None] * work.jacobian[self._a])[:, :, None] * work.jacobian[self._b][:, None]
         membrane[:, np.arange(3), np.arange(3)] += geometric[:, None]
         values = np.concatenate([membrane.ravel(), step.bending_factor * self._bending, np.repeat(inertia, 3)])

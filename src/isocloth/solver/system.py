@@ -44,9 +44,9 @@ class Assembly(NamedTuple):
     pair_ptr: IntArray  # row -> its slice of the pairs of its nodes
     # (q, 4): slots in the row of the nodes eliminated first and second; place and stride of their block
     pairs: IntArray
-    # (q, 3, 2): entries of what takes the place of T in BOUND, TENSION and EXACT, for either sign of the multiplier
-    stiffness: FloatArray
+    stiffness: FloatArray  # (q, 3): entries of S for a positive and a negative multiplier, and of T
     weight: FloatArray  # (r,)
+    definite: BoolArray  # (r,) lengths, and not angles
     kept: IntArray  # (r, 2): index of the row's multiplier among the scalars, or -1; place of its diagonal entry
     links: IntArray  # per slot of a kept row: place of J's first entry and distance to the next; 0 where there is none
     nodes: IntArray  # (n, 2): place and stride of the diagonal block of every node
@@ -77,7 +77,8 @@ class NewtonSystem:
         row_of, slot_a, slot_b, entry = row_of[coupled], slot_a[coupled], slot_b[coupled], entry[coupled]
         self._row_of, self._slot_a, self._slot_b = row_of, slot_a, slot_b
         self._pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
-        self._stiffness = stiffness_of(rows, row_of, entry)
+        self._stiffness = np.stack([rows.plus[entry], rows.minus[entry], rows.T[entry]], axis=1)
+        self._definite = rows.definite
         self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
         self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
 
@@ -135,7 +136,9 @@ class NewtonSystem:
         nodes: IntArray = _place_nodes(places, n)
         if min(a.min(initial=0) for a in (pairs[:, 2], kept[:, 1], links[:, 0], nodes[:, 0], bends[:, 0])) < 0:
             raise AssertionError("a block of the cloth is missing from the pattern made for it")
-        assembly = Assembly(self._pair_ptr, pairs, self._stiffness, rows.weight, kept, links, nodes, bends, bend_value)
+        assembly = Assembly(
+            self._pair_ptr, pairs, self._stiffness, rows.weight, self._definite, kept, links, nodes, bends, bend_value
+        )
         self.factor, self.assembly = factor, assembly  # together: a user may interrupt what comes before
 
 
@@ -198,13 +201,6 @@ def _place_bends(p: Places, row: IntArray, col: IntArray, data: FloatArray) -> t
     return bends[:count].copy(), value[:count].copy()
 
 
-def stiffness_of(rows: Rows, row_of: IntArray, entry: IntArray) -> FloatArray:
-    """`Assembly.stiffness` of entries (q,) of rows (q,)."""
-    plus, minus, exact = rows.plus[entry], rows.minus[entry], rows.T[entry]
-    length = rows.definite[row_of]
-    return np.stack([plus, minus, length * plus, length * minus, exact, -exact], axis=1).reshape(-1, 3, 2)
-
-
 def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """All (row, a, b) with a <= b < size of the row, sorted by row."""
     parts = [np.empty((3, 0), dtype=np.int64)]
@@ -245,14 +241,17 @@ def assemble(
     panel[:] = 0.0
     for k in range(len(multiplier)):
         lam = multiplier[k]
-        tension, sign = 2.0 * abs(lam), 0 if lam > 0.0 else 1
+        tension = 2.0 * lam if curvature == EXACT else 2.0 * abs(lam)
+        if curvature == TENSION and not s.definite[k]:
+            tension = 0.0
+        which = 2 if curvature == EXACT else 0 if lam > 0.0 else 1
         begin, end = rows.ptr[k], rows.ptr[k + 1]
         gradient = jacobian[begin:end]
         if s.kept[k, 0] < 0:
             w = s.weight[k]
             for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
                 a, b, at, stride = s.pairs[q, 0], s.pairs[q, 1], s.pairs[q, 2], s.pairs[q, 3]
-                geometric = tension * s.stiffness[q, curvature, sign]
+                geometric = tension * s.stiffness[q, which]
                 a0, a1, a2 = w * gradient[a, 0], w * gradient[a, 1], w * gradient[a, 2]
                 b0, b1, b2 = gradient[b, 0], gradient[b, 1], gradient[b, 2]
                 panel[at] += a0 * b0 + geometric
@@ -268,7 +267,7 @@ def assemble(
                 panel[at + 2] += a2 * b2 + geometric
             continue
         for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
-            _add_diagonal(panel, s.pairs[q, 2], s.pairs[q, 3], tension * s.stiffness[q, curvature, sign])
+            _add_diagonal(panel, s.pairs[q, 2], s.pairs[q, 3], tension * s.stiffness[q, which])
         panel[s.kept[k, 1]] -= 1.0 / s.weight[k]
         for a in range(end - begin):
             at, step = s.links[begin + a, 0], s.links[begin + a, 1]
