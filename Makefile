@@ -20,8 +20,8 @@ demo: setup
 	$(BIN)/isocloth demo -o out
 
 lint: setup
-	$(BIN)/ruff check src tests examples
-	$(BIN)/ruff format --check src tests examples
+	$(BIN)/ruff check src tests examples validation benchmarks
+	$(BIN)/ruff format --check src tests examples validation benchmarks
 	$(BIN)/mypy
 
 test: setup lint
@@ -36,4 +36,4 @@ reproduce: setup
 
 clean:
 	rm -rf $(VENV) out build dist src/*.egg-info
-	find src tests examples -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src tests examples validation benchmarks -name __pycache__ -type d -prune -exec rm -rf {} +

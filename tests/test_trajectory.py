@@ -9,7 +9,7 @@ import h5py
 import numpy as np
 import pytest
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
 from isocloth.trajectory import Trajectory
 
 REST = np.array([[0.0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]])

@@ -3,7 +3,7 @@
 from typing import Any
 
 from isocloth import measure, meshes, models
-from isocloth.errors import ConvergenceError, FabricError, MeshError, RecordingError, SamplingError, SceneError
+from isocloth.base.errors import ConvergenceError, FabricError, MeshError, RecordingError, SamplingError, SceneError
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
 from isocloth.obstacles import (
@@ -20,7 +20,7 @@ from isocloth.obstacles import (
     TriangleMesh,
 )
 from isocloth.simulation import ConvergenceWarning, Grasp, Gripper, Report, Simulation, State
-from isocloth.solver import TIGHT, NewtonOptions, ProjectionOptions
+from isocloth.solvers import TIGHT, NewtonOptions, ProjectionOptions
 from isocloth.terms.drag import AirDrag
 from isocloth.trajectory import Trajectory
 

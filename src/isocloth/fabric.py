@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from isocloth.errors import FabricError
+from isocloth.base.errors import FabricError
 
 #: membrane stiffness per density that `membrane=None` stands for, (m/s)^2: a cloth of up to a metre or so stretches by
 #: less than 0.1 % when it swings under its own weight, whatever its density (strain grows with size and gravity)

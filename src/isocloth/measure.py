@@ -7,10 +7,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
 from isocloth.terms.isometry import nodal_metric
-from isocloth.typing import FloatArray
 
 
 class AreaErrors(NamedTuple):

@@ -15,9 +15,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reports import Reports
-from isocloth.typing import FloatArray, IntArray
 
 FORMAT = "isocloth-trajectory-1"
 SUFFIXES = (".npz", ".h5", ".hdf5")

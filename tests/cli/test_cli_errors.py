@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import isocloth
+from isocloth.base.errors import SceneError
 from isocloth.cli import main
-from isocloth.errors import SceneError
 
 SCENE = """
 [cloth]

@@ -5,7 +5,7 @@ import pytest
 
 import isocloth as ic
 from isocloth.cli import main
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ import isocloth as ic
 from isocloth.developable import developables, follow
 from isocloth.developable.solve import ruling_distance
 from isocloth.developable.ushakov import ushakov
-from isocloth.reproduce.developables import (
+from isocloth.states import Fold, fold
+from validation.developables import (
     CHARTS,
     corner_error,
     cylinder,
@@ -23,7 +24,6 @@ from isocloth.reproduce.developables import (
     saddle_curve,
     square_domain,
 )
-from isocloth.states import Fold, fold
 
 
 @pytest.mark.parametrize("name", CHARTS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
 from isocloth.meshes import Mesh, files, irregular_rectangle, rectangle, ring
 
 EXTENSIONS = [".obj", ".ply", ".stl", ".gltf", ".glb"]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
 from isocloth.meshes import Mesh, irregular_rectangle, rectangle, ring
 
 COORDINATE = st.floats(-2.0, 2.0)

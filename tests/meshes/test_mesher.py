@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
 from isocloth.meshes.mesher import mesh_polygon, smallest_angle, spacing_for_nodes
 from isocloth.meshes.polygons import inside, polygon_area, resample
 

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
 from isocloth.meshes import Mesh, irregular_rectangle, rectangle, ring
 
 SQUARE = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 1.0, 0.0]]

@@ -5,7 +5,7 @@ import pytest
 from continued import assert_continues_with_the_same_bits
 
 import isocloth as ic
-from isocloth.solver import Newton, Projection
+from isocloth.solvers import Newton, Projection
 
 GRAVITY = 9.81
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.reproduce.intersections import Judge
-from isocloth.solver.coulomb import ContactSet
-from isocloth.solver.push_out import push_out, unmet
+from isocloth.contact.contact_set import ContactSet
+from isocloth.friction.gauss_seidel import projected_gauss_seidel, unmet
+from validation.intersections import Judge
 
 FABRIC = ic.Fabric(density=0.2, thickness=1e-3, bending=1e-5, bending_damping=1e-6)
 
@@ -137,7 +137,7 @@ def test_how_far_the_law_is_from_being_met():
     mass, held = np.array([1.0, 3.0]), np.zeros(2, dtype=bool)
     c = one_contact(-2e-3, 1e-3, 0.3)
     moved, push = np.zeros((2, 3)), np.zeros((1, 3))
-    push_out(c, mass, held, 30, 1e-12, moved, push)
+    projected_gauss_seidel(c, mass, held, 30, 1e-12, moved, push)
     np.testing.assert_allclose(push, [[-0.3 * 1.5e-3, 0.0, 1.5e-3]], rtol=1e-9)
     assert unmet(c, mass, held, moved, push) == pytest.approx(0.0, abs=1e-9)
     # of the way apart, a half is taken back: half the normal push is missing, and its friction

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 import isocloth as ic
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 
 def needles(p: FloatArray) -> FloatArray:

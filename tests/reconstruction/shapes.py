@@ -8,7 +8,7 @@ import numpy as np
 
 import isocloth as ic
 from isocloth.reconstruction import Reconstruction, reconstruct
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 NAMES = ("sphere", "torus", "disk", "annulus", "Moebius strip", "Klein bottle", "pair of pants")
 

@@ -4,7 +4,7 @@ import pytest
 from isocloth import meshes
 from isocloth.reconstruction.complex import Complex, compact, large_components, oriented, without_pinches
 from isocloth.reconstruction.handles import small_handles
-from isocloth.reproduce.surfaces import NAMES, surface
+from validation.surfaces import NAMES, surface
 
 
 @pytest.mark.parametrize("name", ["sphere", "torus", "annulus", "pair of pants", "tank top", "ellipsoid vest"])

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from isocloth.reconstruction import box_grid, curvature_filter, evened, largest_cluster, outliers
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 
 def test_stray_points_are_outliers_and_sparse_parts_are_not():

@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
 from isocloth.meshes.geometry import corner_angles
 from isocloth.reconstruction import reconstruct
 from isocloth.reconstruction.distance import distances
 from isocloth.reconstruction.flatter import flatter
 from isocloth.reconstruction.patches import cut
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 from .shapes import assert_simulates, found
 

@@ -6,7 +6,7 @@ import pytest
 from isocloth.reconstruction import reconstruct, ribbon, stages
 from isocloth.reconstruction.mend import mend
 from isocloth.reconstruction.neighbours import MOST
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 from .nets import woven
 

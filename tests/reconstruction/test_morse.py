@@ -10,7 +10,7 @@ from isocloth.reconstruction.cells import arcs, decompose
 from isocloth.reconstruction.height import random_directions
 from isocloth.reconstruction.homology import boundary_matrices, homology, smith
 from isocloth.reconstruction.levels import level_counts, level_set, regular_levels
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 from .shapes import NAMES, found
 

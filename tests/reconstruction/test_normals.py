@@ -3,7 +3,7 @@ import pytest
 
 from isocloth.reconstruction.neighbours import nearest
 from isocloth.reconstruction.normals import normals, tangent_frames
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 
 def test_normals_of_a_sphere_are_radial():

@@ -2,11 +2,11 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
 from isocloth.reconstruction import draw
 from isocloth.reconstruction.report import page
 from isocloth.reconstruction.words import describe
-from isocloth.reproduce.surfaces import surface, turned
+from validation.surfaces import surface, turned
 
 from .shapes import NAMES, found
 

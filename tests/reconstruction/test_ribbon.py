@@ -6,7 +6,7 @@ import trimesh
 
 from isocloth.reconstruction import ribbon
 from isocloth.reconstruction.neighbours import MOST
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 from .nets import woven
 

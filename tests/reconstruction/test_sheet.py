@@ -5,7 +5,7 @@ import pytest
 
 import isocloth as ic
 from isocloth.reconstruction import draw
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 
 def flat(count, seed):

@@ -4,7 +4,7 @@ import numpy as np
 
 from isocloth.reconstruction.complex import compact
 from isocloth.reconstruction.stages import pieces, weave
-from isocloth.reproduce.surfaces import surface
+from validation.surfaces import surface
 
 
 def test_holes_torn_by_taking_out_pinches_are_closed():

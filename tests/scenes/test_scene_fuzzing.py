@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from isocloth.errors import SceneError
+from isocloth.base.errors import SceneError
 from isocloth.scenes import Scene
 from isocloth.scenes.load import read_scene
 from isocloth.scenes.read_cloth import SHAPES

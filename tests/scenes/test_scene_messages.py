@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from isocloth.errors import SceneError
+from isocloth.base.errors import SceneError
 from isocloth.scenes import build, load_scene
 from isocloth.scenes.load import read_scene
 

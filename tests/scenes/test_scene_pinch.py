@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from isocloth.errors import SceneError
+from isocloth.base.errors import SceneError
 from isocloth.scenes import build
 from isocloth.scenes.load import read_scene
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.bench import contact_scenes
+from benchmarks import contact_scenes
 from isocloth.simulation import simulation
 
 TILT = np.deg2rad(20.0)
@@ -238,5 +238,5 @@ def test_a_cloth_pushed_further_than_it_can_follow_is_not_passed_and_returns(mon
     assert forces[deep].min() > 1e3
     assert all(r.converged and r.isometry_error < 0.01 for r in reports[72:])
     assert sim.positions[np.abs(sim.positions[:, 0]) < 0.03, 2].min() > stick(0.75)[0, 2]
-    monkeypatch.setattr(simulation, "healing", lambda problem, positions: None)
+    monkeypatch.setattr(simulation, "relaxed_targets", lambda problem, positions: None)
     assert pushed(63)[2][60:].max() == 0.0

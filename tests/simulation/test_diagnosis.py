@@ -2,7 +2,15 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.simulation.diagnosis import HEALED, INFEASIBLE, diagnose, errors, healing, no_faster, torn
+from isocloth.simulation.diagnosis import (
+    HEALED,
+    INFEASIBLE,
+    diagnose,
+    errors,
+    limit_speed,
+    overstretched,
+    relaxed_targets,
+)
 
 
 def sheet(**fabric):
@@ -20,14 +28,14 @@ def test_that_what_was_torn_on_the_way_and_is_whole_at_the_end_is_told_as_such()
 
 
 def test_that_a_soft_membrane_does_not_tear():
-    assert torn(sheet()[1], 0.1)
-    assert not torn(sheet(membrane=10.0)[1], 0.1)
+    assert overstretched(sheet()[1], 0.1)
+    assert not overstretched(sheet(membrane=10.0)[1], 0.1)
 
 
 def test_that_nothing_gets_faster_than_it_may():
-    after = no_faster(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.2], [0.0, 0.0, 0.0]]), 0.5)
+    after = limit_speed(np.array([[3.0, 4.0, 0.0], [0.0, 0.0, 0.2], [0.0, 0.0, 0.0]]), 0.5)
     assert after == pytest.approx(np.array([[0.3, 0.4, 0.0], [0.0, 0.0, 0.2], [0.0, 0.0, 0.0]]))
-    assert not no_faster(after, 0.0).any()
+    assert not limit_speed(after, 0.0).any()
 
 
 def test_that_a_cloth_torn_by_a_stick_follows_it():
@@ -47,9 +55,9 @@ def test_a_torn_cloth_is_asked_for_a_part_of_its_errors():
     mesh, problem = sheet(density=0.2)
     rows, stretched = problem.rows, 1.1 * mesh.vertices
     before = rows.values(stretched)
-    slack = healing(problem, stretched)
+    slack = relaxed_targets(problem, stretched)
     assert before - slack == pytest.approx(np.where(rows.enforced, HEALED * before, before))
     error, gap = errors(problem, stretched, rows.weight * (before - slack))
     assert error == pytest.approx(0.21)
     assert gap == pytest.approx((1.0 - HEALED) * 0.21)
-    assert healing(problem, mesh.vertices) is None
+    assert relaxed_targets(problem, mesh.vertices) is None

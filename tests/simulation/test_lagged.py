@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.solver.active_set import solve_active_set
-from isocloth.solver.contact_qp import ContactQP
+from isocloth.friction.active_set import solve_active_set
+from isocloth.friction.contact_qp import ContactQP
 
 TILT = np.deg2rad(20.0)
 NORMAL = np.array([-np.sin(TILT), 0.0, np.cos(TILT)])
@@ -94,7 +94,7 @@ def test_a_missing_library_is_named_at_once(monkeypatch):
     def missing(name):
         raise ImportError(name)
 
-    monkeypatch.setattr("isocloth.solver.library_qp.import_module", missing)
+    monkeypatch.setattr("isocloth.friction.library_qp.import_module", missing)
     with pytest.raises(ImportError, match=r"isocloth\[contact\]"):
         ic.Simulation(ic.meshes.rectangle(0.2, 0.2, shape=(3, 3)), contact="lagged", contact_solver="piqp")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.experiment import Experiment
-from isocloth.typing import FloatArray
 
 #: damping rates of the pendulum that are tried, 1/s
 RATES = (0.0, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0)

@@ -12,6 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import RecordingError
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray
 from isocloth.calibration import baselines
 from isocloth.calibration.errors import Errors
 from isocloth.calibration.evaluations import Evaluations, Linear
@@ -20,11 +23,8 @@ from isocloth.calibration.parameters import SYMBOLS, Parameter, as_parameters, f
 from isocloth.calibration.pool import make_pool
 from isocloth.calibration.search import METHODS, SearchOptions, paraboloid_spread
 from isocloth.calibration.work import Setting
-from isocloth.errors import RecordingError
 from isocloth.fabric import Fabric
-from isocloth.files import atomic_path
 from isocloth.recordings import Recording
-from isocloth.typing import FloatArray
 
 Window = tuple[float, float]
 

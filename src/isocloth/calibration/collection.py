@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import RecordingError
+from isocloth.base.files import atomic_path
 from isocloth.calibration.calibrate import Calibration, calibrate
-from isocloth.errors import RecordingError
-from isocloth.files import atomic_path
 from isocloth.recordings import Recording
 
 #: what recordings are grouped by, as their names say

@@ -13,12 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import RecordingError
+from isocloth.base.files import atomic_path
 from isocloth.calibration.calibrate import Calibration, as_experiments, calibrate
 from isocloth.calibration.errors import Errors
 from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.parameters import SYMBOLS
-from isocloth.errors import RecordingError
-from isocloth.files import atomic_path
 from isocloth.models import MODELS, Model, as_model
 from isocloth.recordings import Recording
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 import os
 
+from isocloth.base.files import atomic_path
 from isocloth.calibration.charts import line_chart
 from isocloth.calibration.compare import Comparison
 from isocloth.calibration.report import STYLE, shapes
-from isocloth.files import atomic_path
 
 #: recordings that are drawn; all are in the table
 DRAWN = 4

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray
 
 
 class Errors(NamedTuple):

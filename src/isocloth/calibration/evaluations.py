@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.parameters import values_at
 from isocloth.calibration.pool import Pool
 from isocloth.calibration.work import Piece, Setting, bad
-from isocloth.files import atomic_path
-from isocloth.typing import FloatArray
 
 FORMAT = "isocloth-calibration-1"
 

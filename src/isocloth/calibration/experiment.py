@@ -11,12 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import ConvergenceError, RecordingError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.calibration.errors import Errors, errors
 from isocloth.calibration.mesh import lay, suited
 from isocloth.calibration.particle_start import particles_at
 from isocloth.calibration.smooth import at_most, set_apart, smooth_path, trust, with_smooth_distance
 from isocloth.calibration.start import first_shape, hanging, unstretched
-from isocloth.errors import ConvergenceError, RecordingError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Isometric, Model, Nonconforming, as_model
@@ -25,7 +26,6 @@ from isocloth.recordings import Recording
 from isocloth.recordings.resample import longest_absence
 from isocloth.recordings.sampling import weights_at
 from isocloth.simulation import Simulation
-from isocloth.typing import FloatArray, IntArray
 
 #: s; frames farther apart than this do not belong to one motion
 LONGEST_STEP = 1.0

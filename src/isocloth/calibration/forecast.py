@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.calibrate import as_experiments
 from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.parameters import Parameter
@@ -16,7 +17,6 @@ from isocloth.calibration.pool import make_pool
 from isocloth.calibration.work import Piece, Setting
 from isocloth.fabric import Fabric
 from isocloth.recordings import Recording
-from isocloth.typing import FloatArray
 
 #: m^2, the area that counts as size 1
 A3 = 0.297 * 0.420

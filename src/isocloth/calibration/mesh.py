@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.start import on_finer
-from isocloth.errors import RecordingError
 from isocloth.meshes import Mesh
 from isocloth.models import Model, Nonconforming, QuasiInextensible
 from isocloth.recordings.grid import sheet
 from isocloth.recordings.sampling import weights_at
-from isocloth.typing import FloatArray
 
 #: markers up to this number are too few for a mesh: it gets a node between every two, as in the papers
 FEW = 30

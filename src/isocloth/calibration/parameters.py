@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
-from isocloth.typing import FloatArray
 
 NAMES = tuple(f.name for f in fields(Fabric))
 SYMBOLS = {

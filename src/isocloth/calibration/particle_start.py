@@ -10,9 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.midpoints import midpoints
-from isocloth.typing import FloatArray, IntArray
 
 #: rounds at most, and the error in m at which they end
 ROUNDS, EXACT = 60, 1e-8

@@ -10,8 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, Protocol
 
+from isocloth.base.processes import end_with, without_main
 from isocloth.calibration.work import Piece, Setting, do
-from isocloth.processes import end_with, without_main
 
 #: a pool whose workers die is set up anew so many times
 ATTEMPTS = 3

@@ -7,12 +7,12 @@ import os
 
 import numpy as np
 
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.calibrate import Calibration, Fit
 from isocloth.calibration.charts import line_chart, map_chart, scatter_chart, shape_chart
 from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.sensitivity import SensitivityMap
-from isocloth.files import atomic_path
-from isocloth.typing import FloatArray
 
 STYLE = """
 body { font: 16px/1.5 sans-serif; max-width: 62em; margin: 2em auto; padding: 0 1em; color: #222; }

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.evaluations import Evaluations, Linear
-from isocloth.typing import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)

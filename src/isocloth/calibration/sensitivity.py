@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.calibrate import Window, as_experiments
 from isocloth.calibration.evaluations import Evaluations
 from isocloth.calibration.parameters import Parameter, as_parameters, values_at
 from isocloth.calibration.pool import make_pool
 from isocloth.calibration.work import Setting
-from isocloth.files import atomic_path
-from isocloth.typing import FloatArray
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from scipy.fft import dct
 from scipy.interpolate import make_smoothing_spline
 from scipy.optimize import minimize_scalar
 
-from isocloth.errors import RecordingError
-from isocloth.typing import FloatArray
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray
 
 #: logarithm of the stiffest spline, in units of the step: beyond it rounding tells, and a straight line is as good
 STIFFEST = 8.0

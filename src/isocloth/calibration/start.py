@@ -7,12 +7,12 @@ from scipy.interpolate import RectBivariateSpline
 from scipy.sparse import csr_array, diags_array
 from scipy.sparse.linalg import spsolve
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import Recording
 from isocloth.simulation import Simulation
-from isocloth.typing import FloatArray, IntArray
 
 #: s, at most, over which a sheet that stands still is averaged
 LONGEST_STILL = 1.0

@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.calibration.errors import residuals
 from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.parameters import Parameter, fabric_at, values_at
-from isocloth.typing import FloatArray
 
 #: step of finite differences, as a part of the range: the loss is rough at smaller scales
 DIFFERENCE = 0.02

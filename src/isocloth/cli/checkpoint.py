@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from isocloth import __version__
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
 from isocloth.scenes import Scene
 
 UNREADABLE = "(which cannot be read)"

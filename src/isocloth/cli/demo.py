@@ -8,11 +8,11 @@ import importlib.util
 import sys
 from pathlib import Path
 
+from isocloth.base.files import atomic_path
 from isocloth.cli.render import progress
 from isocloth.cli.run import simulate
 from isocloth.cli.stopwatch import Stopwatch
 from isocloth.cli.summary import summary
-from isocloth.files import atomic_path
 from isocloth.scenes import load_scene, shipped_scenes
 
 #: pixels of the films; the picture of six instants is larger

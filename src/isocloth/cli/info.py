@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import isocloth
+from isocloth.base.typing import IntArray
 from isocloth.cli.columns import columns
 from isocloth.cli.summary import certificate
 from isocloth.meshes import Mesh
@@ -20,7 +21,6 @@ from isocloth.scenes import build, cloth_mesh, find_scene, load_scene, shipped_s
 from isocloth.scenes.model import GraspPlan, PinchPlan
 from isocloth.scenes.motions import Hold
 from isocloth.trajectory import FORMAT, SUFFIXES, Trajectory
-from isocloth.typing import IntArray
 
 
 def info(options: argparse.Namespace) -> int:
@@ -69,7 +69,7 @@ def contents(name: str) -> str:
 
 def _is_trajectory(name: str) -> bool:
     """Whether to read a file as a trajectory; what is no recording either is left to its error messages."""
-    from isocloth.errors import RecordingError
+    from isocloth.base.errors import RecordingError
     from isocloth.recordings.arrays import POSITIONS, TIMES, read_arrays, text_of
 
     if not Path(name).is_file():

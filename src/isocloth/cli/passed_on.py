@@ -1,17 +1,35 @@
-"""Subcommands that other rooms provide, imported when asked for."""
+"""Subcommands that the repository provides beside the package: its checks and its benchmarks."""
 
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
+from pathlib import Path
+
+import isocloth
+
+#: subcommand -> folder of the repository
+FOLDERS = {"bench": "benchmarks", "reproduce": "validation"}
+
+REPOSITORY = Path(isocloth.__file__).parents[2]
 
 
-def _room(name: str) -> Callable[[list[str]], int]:
+def _from_repository(name: str) -> Callable[[list[str]], int]:
+    folder = FOLDERS[name]
+
     def command(argv: list[str]) -> int:
-        code: int = importlib.import_module(f"isocloth.{name}").main(argv)
+        if not (REPOSITORY / folder / "__init__.py").is_file():
+            raise FileNotFoundError(
+                f"isocloth {name} runs what is in the folder {folder!r} of isocloth's repository, which is not part of "
+                f"an installed package: run it from a copy of the repository, installed with pip install -e ."
+            )
+        if str(REPOSITORY) not in sys.path:
+            sys.path.insert(0, str(REPOSITORY))
+        code: int = importlib.import_module(folder).main(argv)
         return code
 
     return command
 
 
-PASSED_ON = {name: _room(name) for name in ("bench", "reproduce")}
+PASSED_ON = {name: _from_repository(name) for name in FOLDERS}

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from isocloth.base.errors import MeshError
 from isocloth.cli.columns import columns
 from isocloth.cli.stopwatch import Stopwatch
-from isocloth.errors import MeshError
 from isocloth.measure import area_errors
 from isocloth.meshes import Mesh
 from isocloth.scenes import Scene

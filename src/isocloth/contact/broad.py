@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.surface import Pairs, Surface
-from isocloth.typing import FloatArray, IntArray
 
 LEVELS = 8
 

@@ -12,9 +12,9 @@ from __future__ import annotations
 
 import math
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray
 from isocloth.contact.distance import NODE_FACE, Point, Points, closest, combine, dot, gather, minus
-from isocloth.typing import FloatArray
 
 #: returned for pairs that never come as close as that
 NEVER = 2.0

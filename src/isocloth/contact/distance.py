@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import math
 
-from isocloth.compiled import inlined, kernel
-from isocloth.typing import FloatArray
+from isocloth.base.compiled import inlined, kernel
+from isocloth.base.typing import FloatArray
 
 Point = tuple[float, float, float]
 Points = tuple[Point, Point, Point, Point]

@@ -17,7 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.compiled import inlined, kernel
+from isocloth.base.compiled import inlined, kernel
+from isocloth.base.hashing import slot, table_size
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.broad import mean_displacement
 from isocloth.contact.ccd import NEVER, TOUCH, advance
 from isocloth.contact.distance import (
@@ -33,8 +35,6 @@ from isocloth.contact.distance import (
     minus,
 )
 from isocloth.contact.surface import Pairs, Surface
-from isocloth.tables import room, slot
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: share of the separation, times omega, that counts as very close
 CLOSE = 0.4
@@ -179,7 +179,7 @@ def _leave_out_farther(numbers: FloatArray, labels: IntArray, count: int, vertic
     ends = 0
     for c in range(count):
         ends += labels[c, 8] >= 0
-    table = np.full(room(ends), -1, dtype=np.int64)
+    table = np.full(table_size(ends), -1, dtype=np.int64)
     least = np.full(len(table), math.inf)
     for c in range(count):
         if labels[c, 8] >= 0:
@@ -206,7 +206,7 @@ def _leave_out_farther(numbers: FloatArray, labels: IntArray, count: int, vertic
 def _distinct(numbers: FloatArray, labels: IntArray, count: int, vertices: int) -> Contacts:
     """The contacts of the first `count` rows that nothing nearer stands for; of those in a place the most violated."""
     kept = count - _leave_out_farther(numbers, labels, count, vertices)
-    size = room(count)
+    size = table_size(count)
     table = np.zeros(size, dtype=np.int64)  # 1 + number of a contact
     for c in range(count):
         place = labels[c, 7]

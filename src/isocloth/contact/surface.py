@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 
 
 class Surface(NamedTuple):

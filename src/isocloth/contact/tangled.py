@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 #: a volume is rounded by at most this part of its sides and its distance from the origin
 ROUNDING = 64 * float(np.finfo(np.float64).eps)

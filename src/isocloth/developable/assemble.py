@@ -19,9 +19,9 @@ from itertools import pairwise
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.developable.bitangents import Arc
 from isocloth.developable.curve import SpaceCurve
-from isocloth.typing import BoolArray, FloatArray
 
 #: arcs tried one after the other beyond which the search is given up: a curve with so many ways is not generic
 MOST = 20_000

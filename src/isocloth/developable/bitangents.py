@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.developable.curve import SpaceCurve
-from isocloth.typing import BoolArray, FloatArray
 
 #: halvings of an interval between grid lines: to rounding
 HALVINGS = 44

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline, splprep
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 #: a point is a corner when the polygon turns there by more than this (rad), and by so many times more than nearby
 CORNER_TURN = 0.5

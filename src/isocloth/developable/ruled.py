@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import point_triangle
 from isocloth.meshes import Mesh
-from isocloth.typing import BoolArray, FloatArray
 
 
 @dataclass(frozen=True, eq=False)

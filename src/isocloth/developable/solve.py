@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.developable.assemble import Path, Tolerances, assemble, plane_distance, rulings_apart
 from isocloth.developable.bitangents import bitangent_arcs
 from isocloth.developable.curve import SpaceCurve, space_curve
 from isocloth.developable.ruled import RuledSurface
-from isocloth.typing import FloatArray, IntArray
 
 #: parts of the curve's length: grid spacing, band at the diagonal, distance from a plane of a flat patch
 RESOLUTION = 240

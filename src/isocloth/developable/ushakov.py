@@ -14,7 +14,7 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 
 def ushakov(f: Polynomial, g: Polynomial) -> Callable[[ArrayLike, ArrayLike], FloatArray]:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.states import Database
 from isocloth.states.representations import corner_distances
-from isocloth.typing import FloatArray
 
 SAME = 0.02  # m: half of all distances between corners change by less
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.states import Fold
-from isocloth.typing import FloatArray, IntArray
 
 #: of the direction in which a flap is widest, to both sides of the direction away from the line: more than a side is
 #: turned against its line, and so little that the tip of a corner is the farthest point in both

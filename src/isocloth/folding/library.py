@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.folding.stage import REST, Stage
 from isocloth.meshes import Mesh, rectangle
 from isocloth.meshes.polygons import along
@@ -19,7 +20,6 @@ from isocloth.simulation import Simulation
 from isocloth.states import Boundary, Fold, boundary_of, folded
 from isocloth.states.boundary import sides
 from isocloth.states.napkin import CLASSES, CORNERS, SEQUENCES, rumpled, turned_and_shifted, view_from_above
-from isocloth.typing import FloatArray, IntArray
 
 RUMPLE = 0.004  # m, height of waves of the sheet before it is folded, as of the ideal ones
 DURATION = (1.0, 1.4)  # s, of a fold

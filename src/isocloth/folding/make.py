@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.processes import end_with, without_main
 from isocloth.folding import hands, library, stage
 from isocloth.folding.code import code_fingerprint
 from isocloth.folding.library import Made, simulated_state
 from isocloth.meshes import arguments, rectangle
-from isocloth.processes import end_with, without_main
 from isocloth.states import napkin
 from isocloth.states.database import Database, make
 from isocloth.states.napkin import CLASSES

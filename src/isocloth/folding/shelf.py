@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.folding.library import labels_from_above, simulated_sequence
 from isocloth.folding.make import Say, settings, states_file
 from isocloth.meshes import Mesh
 from isocloth.states import Database
-from isocloth.typing import FloatArray, IntArray
 
 #: names the folder of the shelf
 VARIABLE = "ISOCLOTH_CACHE"

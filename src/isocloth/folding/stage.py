@@ -7,13 +7,13 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
 from isocloth.folding.hands import grasped, held, over, put_back
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Floor
 from isocloth.simulation import Simulation
 from isocloth.states import Fold
-from isocloth.typing import FloatArray
 
 #: light cotton that shears a little (a coarse net without shear cannot fold askew) and, in air, is slow to fall
 FABRIC = Fabric(density=0.2, damping=1.0, bending=5e-5, shear=10.0, friction=0.3)

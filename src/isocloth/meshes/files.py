@@ -14,11 +14,11 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.errors import MeshError
-from isocloth.files import atomic_path
+from isocloth.base.errors import MeshError
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.geometry import triangulate
 from isocloth.meshes.merge import merge_vertices
-from isocloth.typing import FloatArray, IntArray
 
 KEEPS_QUADS = (".obj", ".ply")
 DUPLICATES_VERTICES = (".stl", ".gltf", ".glb")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 
 def vector_areas(vertices: FloatArray, faces: IntArray) -> FloatArray:

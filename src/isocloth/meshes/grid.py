@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.typing import IntArray
+from isocloth.base.typing import IntArray
 
 
 def grid_quads(rows: int, columns: int, *, closed: bool = False) -> IntArray:

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import spsolve
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 
 def thickness(points: FloatArray, triangles: IntArray, seam: IntArray) -> FloatArray:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.meshes import arguments
 from isocloth.meshes.mesh import Mesh
 from isocloth.meshes.mesher import mesh_polygon, spacing_for_nodes
 from isocloth.meshes.polygons import resample
-from isocloth.typing import FloatArray
 
 
 def irregular_rectangle(width: float, height: float, nodes: int = 472, seed: int = 0) -> Mesh:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.topology import component_labels
-from isocloth.typing import FloatArray, IntArray
 
 
 def merge_vertices(vertices: FloatArray, faces: IntArray, *, tolerance: float = 1e-9) -> tuple[FloatArray, IntArray]:

@@ -10,9 +10,9 @@ from typing import Any, Literal, NoReturn, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import geometry, topology, validate
-from isocloth.typing import FloatArray, IntArray
 
 Element = Literal["triangle", "quad"]
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import Delaunay, cKDTree
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.polygons import inside, polygon_area
-from isocloth.typing import FloatArray, IntArray
 
 EQUILATERAL = np.sqrt(3.0) / 4.0
 """Area of an equilateral triangle with side 1."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import BoolArray, IntArray
 from isocloth.meshes.topology import EdgeTable, component_labels, edge_sides
-from isocloth.typing import BoolArray, IntArray
 
 
 def clashing_edges(table: EdgeTable) -> IntArray:

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.inflate import thickness
 from isocloth.meshes.merge import merge_vertices
 from isocloth.meshes.mesher import interior_count, mesh_polygon, spacing_for_triangles
 from isocloth.meshes.polygons import curve_length, polygon_area, resample
 from isocloth.meshes.subdivide import triangles_to_quads
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 MIN_SEGMENTS = 2
 """Every curve of an outline has at least this many edges, so that a strap never becomes a single edge."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray
 
 
 def polygon_area(polygon: FloatArray) -> float:

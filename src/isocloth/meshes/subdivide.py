@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.topology import edge_table
-from isocloth.typing import FloatArray, IntArray
 
 
 def triangles_to_quads(vertices: FloatArray, triangles: IntArray) -> tuple[FloatArray, IntArray]:

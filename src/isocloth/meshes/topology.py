@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from isocloth.typing import BoolArray, IntArray
+from isocloth.base.typing import BoolArray, IntArray
 
 
 class EdgeTable(NamedTuple):

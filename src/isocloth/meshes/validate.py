@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import geometry, orient, topology
-from isocloth.typing import FloatArray, IntArray
 
 COINCIDENT = 1e-9
 """Nodes closer than this fraction of the bounding-box diagonal are the same point."""

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from isocloth.errors import FabricError
+from isocloth.base.errors import FabricError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.terms.rows import Rows

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models.model import Model, typical_shear

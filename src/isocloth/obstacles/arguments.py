@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 #: a rotation matrix may be this far from orthogonal: rounding and text files, not mistakes
 ORTHOGONAL = 1e-6

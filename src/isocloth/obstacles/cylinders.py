@@ -7,11 +7,11 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import number, segment
 from isocloth.obstacles.obstacle import Options, Solid, Surface
-from isocloth.typing import FloatArray
 
 
 class _Round(Solid):

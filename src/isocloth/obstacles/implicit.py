@@ -8,10 +8,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import array
 from isocloth.obstacles.obstacle import Options, Solid, Surface
-from isocloth.typing import FloatArray
 
 Function = Callable[[FloatArray], Any]
 

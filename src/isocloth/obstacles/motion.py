@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray
 from isocloth.obstacles.arguments import array, rotation
 from isocloth.obstacles.paths import PathFunction, as_path
-from isocloth.typing import FloatArray
 
 #: rotation (3, 3) and centre (3,) m
 Pose = tuple[FloatArray, FloatArray]

@@ -9,9 +9,9 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles.arguments import array, coefficient
 from isocloth.obstacles.motion import Motion
-from isocloth.typing import FloatArray, IntArray
 
 #: vertices (v, 3) m, and faces (f, 3) or (f, 4)
 Surface = tuple[FloatArray, IntArray]

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.obstacles.arguments import array
-from isocloth.typing import FloatArray
 
 #: of time in s; returns positions in m
 PathFunction = Callable[[float], FloatArray]

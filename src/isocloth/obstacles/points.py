@@ -7,10 +7,10 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import array, number
 from isocloth.obstacles.obstacle import Features, Options, Surface
-from isocloth.typing import FloatArray
 
 
 class Points(Features):

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 
 Surface = tuple[FloatArray, IntArray]
 

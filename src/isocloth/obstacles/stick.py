@@ -7,12 +7,12 @@ from typing import Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import number, segment
 from isocloth.obstacles.motion import SAME_PLACE
 from isocloth.obstacles.obstacle import Features, Options, Surface
 from isocloth.obstacles.paths import as_path
-from isocloth.typing import FloatArray
 
 #: the paper cuts its stick into edges about as long as those of its cloths
 PIECES = 10

@@ -9,11 +9,11 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.obstacles.arguments import array
 from isocloth.obstacles.obstacle import Features, Options, Surface
-from isocloth.typing import FloatArray
 
 
 class TriangleMesh(Features):

@@ -8,11 +8,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from PIL import Image
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray
 from isocloth.pictures.image import labelled
 from isocloth.pictures.studio import Studio
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray
 
 Progress = Callable[[int, int], None]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 UP = np.array([0.0, 0.0, 1.0])
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 # sRGB, 0 to 1.
 FRONT = (0.20, 0.45, 0.70)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 HIDDEN, INNER, BORDER = 0, 1, 2
 

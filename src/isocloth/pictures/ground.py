@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray
 from isocloth.pictures.camera import Camera
 from isocloth.pictures.colour import to_linear
 from isocloth.pictures.light import Light
-from isocloth.typing import FloatArray
 
 PAPER = np.array([0.972, 0.976, 0.982])  # sRGB
 LINE = np.array([0.82, 0.84, 0.87])

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray
 from isocloth.pictures.colour import to_linear, to_srgb
 from isocloth.pictures.ground import PAPER
 from isocloth.pictures.labels import FAINT, bar_width, colour_bar, seconds, text_size, write
 from isocloth.pictures.studio import Colour, Obstacle, Studio, set_up
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray
 
 __all__ = ["contact_sheet", "frame", "save_png"]
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures.raster import rasterise
-from isocloth.typing import FloatArray, IntArray
 
 SIZE = 512  # samples of the shadow map each way
 

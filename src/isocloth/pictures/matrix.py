@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
 
+from isocloth.base.typing import FloatArray
 from isocloth.pictures.colour import oklab_to_linear, to_srgb
 from isocloth.pictures.labels import FAINT, INK, _font
-from isocloth.typing import FloatArray
 
 # from near to far, as lightness, green-red and blue-yellow of the Oklab space; lightness rises evenly
 _STOPS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])

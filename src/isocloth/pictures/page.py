@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
 from isocloth.pictures.camera import axes, pleasant_angles
 from isocloth.pictures.edges import StrainGauge, unique_edges
@@ -29,7 +30,6 @@ from isocloth.pictures.studio import (
     worth_showing,
 )
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray, IntArray
 
 MOST_FRAMES = 301  # ten seconds at 30 Hz, both ends included
 MOST_BYTES = 8_000_000  # of the encoded frames

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures.colour import to_srgb
-from isocloth.typing import FloatArray, IntArray
 
 OVERSAMPLING = 2  # samples per pixel each way
 

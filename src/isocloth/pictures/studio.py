@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
 from isocloth.pictures.camera import Camera, fit, pleasant_angles
 from isocloth.pictures.edges import StrainGauge, side_kinds
@@ -16,7 +17,6 @@ from isocloth.pictures.light import Light, cast, light_over
 from isocloth.pictures.raster import NOBODY, rasterise, vertex_normals
 from isocloth.pictures.shading import ENCODE, EVEN, LIT, OVERSAMPLING, shade
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray, IntArray
 
 Colour = Literal["cloth", "strain"]
 Obstacle = tuple[FloatArray, IntArray]  # vertices (v, 3) or (T, v, 3) in metres and faces (f, 3) or (f, 4)

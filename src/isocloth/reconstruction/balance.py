@@ -10,10 +10,10 @@ from collections import Counter
 
 import numpy as np
 
+from isocloth.base.typing import IntArray
 from isocloth.reconstruction.grids import Grid
 from isocloth.reconstruction.patches import Skeleton
 from isocloth.reconstruction.seams import Seams
-from isocloth.typing import IntArray
 
 #: a corner moves at most so far, in quarters of the length around the patch
 MOVED = 0.2

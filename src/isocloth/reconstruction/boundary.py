@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from isocloth.compiled import kernel
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 
 #: a polygon that reaches farther from its middle than so many local spacings is a hole. The largest gap of a random
 #: sample reaches about 3.2 among 30 000 points, and grows with the root of the logarithm of their number

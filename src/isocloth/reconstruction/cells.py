@@ -13,10 +13,10 @@ from typing import Literal
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.morse import UP, Gradient, ranks
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 Kind = Literal["minimum", "boundary minimum", "saddle", "boundary maximum", "maximum"]
 

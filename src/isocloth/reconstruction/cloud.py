@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.errors import SamplingError
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.errors import SamplingError
+from isocloth.base.typing import FloatArray, IntArray
 
 #: fewer points make no surface
 FEWEST = 20

@@ -7,8 +7,8 @@ from functools import cached_property
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import topology
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from isocloth.compiled import kernel
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 
 #: nodes of the surface near a point, whose triangles are looked at
 LOOKED_AT = 8

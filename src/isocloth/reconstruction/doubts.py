@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isocloth.errors import SamplingError
+from isocloth.base.errors import SamplingError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reconstruction import boundary
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.handles import SMALL, small_handles
 from isocloth.reconstruction.stages import Stages
-from isocloth.typing import FloatArray, IntArray
 
 #: half of the points are less flat than this on a surface that is sampled well enough
 FLAT = 0.35

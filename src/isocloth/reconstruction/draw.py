@@ -7,14 +7,14 @@ import os
 import numpy as np
 from PIL import Image, ImageDraw
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.pictures.camera import Camera, fit
 from isocloth.pictures.raster import NOBODY, rasterise
 from isocloth.reconstruction.glue import Glued
 from isocloth.reconstruction.parametrise import Chart
 from isocloth.reconstruction.reconstruct import Reconstruction
-from isocloth.typing import FloatArray, IntArray
 
 BACKGROUND = (250, 250, 248)
 GREY = (196, 199, 204)

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.errors import SamplingError
-from isocloth.typing import FloatArray
+from isocloth.base.errors import SamplingError
+from isocloth.base.typing import FloatArray
 
 EXTENSIONS = (".ply", ".pcd", ".xyz", ".txt", ".npz", ".npy")
 

@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.reconstruction.neighbours import MOST
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: corners of the largest polygon that is filled
 LARGEST = 60

@@ -6,10 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.topology import component_labels
 from isocloth.reconstruction.cloud import as_points
 from isocloth.reconstruction.neighbours import nearest
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
 def outliers(points: ArrayLike, *, neighbours: int = 8, factor: float = 4.0) -> BoolArray:

@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.topology import edge_table
 from isocloth.reconstruction.complex import Complex
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: rounds in which a finished mesh is relaxed
 RELAXED = 8

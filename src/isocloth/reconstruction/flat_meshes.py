@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.spatial import Delaunay
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.polygons import closed_reach
 from isocloth.meshes.topology import edge_sides, edge_table
 from isocloth.reconstruction.complex import Complex
@@ -21,7 +22,6 @@ from isocloth.reconstruction.parametrise import Chart
 from isocloth.reconstruction.patches import Skeleton, flattened
 from isocloth.reconstruction.remesh import neighbour_lists, spread_nodes
 from isocloth.reconstruction.seams import Seams, around
-from isocloth.typing import FloatArray, IntArray
 
 #: a node of a chart stays so far away from the sides of its domain, in lengths of the side between two nodes
 CLEAR = 0.15

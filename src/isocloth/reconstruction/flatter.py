@@ -11,11 +11,11 @@ import heapq
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.parametrise import Chart
 from isocloth.reconstruction.patches import Patch, flattened
 from isocloth.reconstruction.remesh import neighbour_lists
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: a chart is cut where lengths are squeezed to less than this share of the usual
 SQUEEZED = 1e-4

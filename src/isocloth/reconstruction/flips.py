@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.topology import edge_sides, edge_table
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: cosine of the largest angle by which a turned edge may bend the surface, unless it was bent more before
 BENT = 0.7

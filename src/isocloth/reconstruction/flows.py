@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reconstruction.morse import ranks
-from isocloth.typing import FloatArray, IntArray
 
 
 def down(points: FloatArray, edges: IntArray, height: FloatArray) -> IntArray:

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.geometry import corner_angles, corner_crosses, triangulate, vector_areas, vertex_normals
 from isocloth.meshes.subdivide import triangles_to_quads
 from isocloth.meshes.topology import edge_table
@@ -30,7 +31,6 @@ from isocloth.reconstruction.morse import Gradient
 from isocloth.reconstruction.patches import Skeleton, cut, flattened
 from isocloth.reconstruction.remesh import boundary_corners, same_surface
 from isocloth.reconstruction.seams import Seams, around, evened, seam_nodes
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: times that nodes are spread out and edges turned in turn, and rounds of spreading in each
 TURNS, ROUNDS = 4, 4

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.polygons import closed_reach
 from isocloth.reconstruction.parametrise import Chart, harmonic, interpolate
-from isocloth.typing import FloatArray, IntArray
 
 #: hat functions on the boundary in the search
 HATS = 48
@@ -108,7 +108,7 @@ def _hats(along: FloatArray, count: int) -> FloatArray:
 
 
 def _rectangle(along: FloatArray, a: float, b: float) -> FloatArray:
-    """Places (k, 2) so far along (k,) the sides of the rectangle a times b, counter-clockwise from (0, 0)."""
+    """BlockIndex (k, 2) so far along (k,) the sides of the rectangle a times b, counter-clockwise from (0, 0)."""
     s = np.mod(along, 2.0 * (a + b))
     x = np.where(s <= a, s, np.where(s <= a + b, a, np.clip(2.0 * a + b - s, 0.0, a)))
     y = np.where(s <= a, 0.0, np.where(s <= a + b, s - a, np.where(s <= 2.0 * a + b, b, 2.0 * (a + b) - s)))

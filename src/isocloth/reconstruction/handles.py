@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.remesh import centres, neighbour_lists
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: a handle within so many spacings of a point is too small to be true: measured, true ones that were found reach 6
 SMALL = 4.0

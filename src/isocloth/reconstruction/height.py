@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.morse import Gradient, gradient
-from isocloth.typing import FloatArray
 
 #: directions that are tried
 TRIES = 12

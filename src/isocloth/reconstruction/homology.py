@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isocloth.base.typing import IntArray
 from isocloth.reconstruction.cells import CellComplex
-from isocloth.typing import IntArray
 
 
 @dataclass(frozen=True)

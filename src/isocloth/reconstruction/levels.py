@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.topology import component_labels
 from isocloth.reconstruction.complex import Complex
-from isocloth.typing import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

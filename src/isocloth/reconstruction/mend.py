@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reconstruction import ribbon
 from isocloth.reconstruction.net import agreement
-from isocloth.typing import FloatArray, IntArray
 
 
 def mend(frames: FloatArray, around: IntArray, degree: IntArray, ball: IntArray) -> int:

@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.reconstruction.complex import Complex
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: roles of edges
 FREE, DOWN, UP, CRITICAL = 0, 1, 2, 3

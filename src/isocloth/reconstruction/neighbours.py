@@ -12,8 +12,8 @@ import math
 import numpy as np
 from scipy.spatial import cKDTree
 
-from isocloth.compiled import kernel
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 
 #: nearest points that may be neighbours
 NEAREST = 24

@@ -11,9 +11,9 @@ import math
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reconstruction.neighbours import MOST
-from isocloth.typing import FloatArray, IntArray
 
 #: edges closer than this where their projections cross do cross, in local spacings
 GAP = 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 #: nearest points that a plane is fitted to
 FITTED = 20

@@ -18,13 +18,13 @@ from scipy.optimize import brentq
 from scipy.sparse import coo_array
 from scipy.sparse.linalg import splu
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.polygons import closed_reach
 from isocloth.meshes.topology import component_labels, edge_table
 from isocloth.reconstruction.cells import CellComplex
 from isocloth.reconstruction.complex import Complex, oriented
 from isocloth.reconstruction.morse import Gradient
-from isocloth.typing import FloatArray, IntArray
 
 Domain = Literal["disc", "polygon"]
 
@@ -233,7 +233,7 @@ def _starts(surface: Complex, around: IntArray, triangles: IntArray, place: IntA
 
 
 def _corners(surface: Complex, cells: CellComplex, skeleton: np.ndarray, around: IntArray) -> IntArray:
-    """Places around the cell at which 1-cells begin: 0-cells, and points where more than two edges meet."""
+    """BlockIndex around the cell at which 1-cells begin: 0-cells, and points where more than two edges meet."""
     degree = np.bincount(surface.edges[skeleton].reshape(-1), minlength=len(surface.points))
     degree[[int(c.points[0]) for c in cells.zero]] = 1
     found = np.flatnonzero(degree[around] != 2)
@@ -241,7 +241,7 @@ def _corners(surface: Complex, cells: CellComplex, skeleton: np.ndarray, around:
 
 
 def _layout(positions: FloatArray, corners: IntArray, domain: Domain) -> FloatArray:
-    """Places (k, 2) around a convex domain, with the distances of the positions along the boundary."""
+    """BlockIndex (k, 2) around a convex domain, with the distances of the positions along the boundary."""
     along = closed_reach(positions)
     total = along[-1]
     if domain == "disc":
@@ -254,7 +254,7 @@ def _layout(positions: FloatArray, corners: IntArray, domain: Domain) -> FloatAr
 
 
 def tutte(count: int, triangles: IntArray, boundary: IntArray, fixed: FloatArray) -> FloatArray:
-    """Places (count, 2): given on the boundary, elsewhere the mean of the neighbours."""
+    """BlockIndex (count, 2): given on the boundary, elsewhere the mean of the neighbours."""
     return harmonic(count, triangles, boundary)(fixed)
 
 

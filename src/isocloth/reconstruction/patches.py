@@ -12,12 +12,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import topology
 from isocloth.reconstruction.cells import CellComplex, cut_paths
 from isocloth.reconstruction.complex import Complex, oriented
 from isocloth.reconstruction.morse import Gradient
 from isocloth.reconstruction.parametrise import Chart, cut_open, slit, tutte
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 
 class Patch(NamedTuple):

@@ -11,7 +11,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.errors import MeshError, SamplingError
+from isocloth.base.errors import MeshError, SamplingError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.subdivide import triangles_to_quads
 from isocloth.reconstruction import (
@@ -36,7 +37,6 @@ from isocloth.reconstruction.doubts import Doubt, find_doubts, refuse, sheet_dou
 from isocloth.reconstruction.sheet import as_sheet
 from isocloth.reconstruction.stages import Stages, pieces, weave
 from isocloth.reconstruction.words import describe
-from isocloth.typing import FloatArray, IntArray
 
 #: nodes spread evenly over the surface, or charts of 2-cells glued together
 Meshing = Literal["spread", "charts"]

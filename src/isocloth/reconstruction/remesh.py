@@ -12,11 +12,11 @@ import heapq
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import topology
 from isocloth.meshes.polygons import closed_reach
 from isocloth.reconstruction.complex import Complex, oriented
-from isocloth.typing import FloatArray, IntArray
 
 #: a node is added where the surface is farther than this from all others, in edge lengths
 COVER = 0.65

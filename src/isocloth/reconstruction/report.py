@@ -10,7 +10,7 @@ import os
 import numpy as np
 from PIL import Image
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
 from isocloth.meshes.geometry import corner_angles
 from isocloth.reconstruction import draw
 from isocloth.reconstruction.levels import level_counts, regular_levels

@@ -12,9 +12,9 @@ import math
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reconstruction.net import _flat, agreement
-from isocloth.typing import FloatArray, IntArray
 
 
 @kernel

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.polygons import along
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.patches import Patch, Skeleton, first_steps
-from isocloth.typing import FloatArray, IntArray
 
 #: arcs shorter than this shrink to a node, in edges
 SHORT = 0.5

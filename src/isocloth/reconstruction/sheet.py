@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reconstruction import complex, fill
-from isocloth.typing import FloatArray, IntArray
 
 
 def as_sheet(points: FloatArray, triangles: IntArray) -> tuple[IntArray, FloatArray, int]:

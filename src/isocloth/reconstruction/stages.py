@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.reconstruction import boundary, complex, handles, neighbours, net, normals, ribbon
 from isocloth.reconstruction import fill as filling
 from isocloth.reconstruction.mend import mend
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: rounds of mending; what is left after them is a doubt
 MENDINGS = 5

@@ -13,9 +13,9 @@ from typing import Any
 import h5py
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.files import atomic_path
 from isocloth.fabric import Fabric
-from isocloth.files import atomic_path
 from isocloth.meshes import Mesh
 from isocloth.recordings.recording import Recording
 

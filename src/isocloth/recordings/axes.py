@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.errors import RecordingError
-from isocloth.typing import FloatArray
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray
 
 #: rows: x, y and z of isocloth from X, Y, Z of a file; proper rotations, Y up maps (X, Y, Z) to (X, -Z, Y)
 TURNS = {

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.recordings.axes import infer_up, turned
 from isocloth.recordings.grid import Grid, find_grid, measured_size, sheet
 from isocloth.recordings.names import fabric_of, from_name, size_of
 from isocloth.recordings.recording import Recording
 from isocloth.recordings.tracks import follow, without_torn
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: a distance between two markers of the cloth may exceed that in the first frame by this factor, not more
 RIGID = 1.25

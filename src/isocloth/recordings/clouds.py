@@ -15,13 +15,13 @@ from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.reconstruction.distance import distances
 from isocloth.reconstruction.filters import largest_cluster, outliers
 from isocloth.recordings.grid import sheet
 from isocloth.recordings.recording import Recording
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: places per side of a cell at which the sheet meets the cloud
 FINE = 5
@@ -137,12 +137,12 @@ def lay(mesh: Mesh, cloud: FloatArray) -> FloatArray:
     for angle in np.deg2rad(np.arange(0.0, 180.0, 1.0)):
         a, b = u * np.cos(angle) + v * np.sin(angle), v * np.cos(angle) - u * np.sin(angle)
         low, high = np.quantile(a, [0.005, 0.995]), np.quantile(b, [0.005, 0.995])
-        misfit = abs(float(np.ptp(low)) - width) + abs(float(np.ptp(high)) - height)
-        if best is None or misfit < best[0]:
+        law_residual = abs(float(np.ptp(low)) - width) + abs(float(np.ptp(high)) - height)
+        if best is None or law_residual < best[0]:
             x = axes[0] * np.cos(angle) + axes[1] * np.sin(angle)
             y = axes[1] * np.cos(angle) - axes[0] * np.sin(angle)
             centre = middle + x * low.mean() + y * high.mean()
-            best = (misfit, np.stack([centre, x, y]))
+            best = (law_residual, np.stack([centre, x, y]))
     assert best is not None
     if best[0] > 0.3 * (width + height):
         raise RecordingError(
@@ -287,13 +287,13 @@ class _Rows:
         self._parts.append((index, root * row, root * value))
 
     def places(self, places: _Places, which: IntArray, direction: FloatArray, value: FloatArray, weight: float) -> None:
-        """Places (m,) of the sheet are to move by values (m,) along directions (m, 3)."""
+        """BlockIndex (m,) of the sheet are to move by values (m,) along directions (m, 3)."""
         row = (places.weights[which][:, :, None] * direction[:, None, :]).reshape(len(which), 12)
         index = (3 * places.nodes[which][:, :, None] + np.arange(3)).reshape(len(which), 12)
         self.add(index, row, value, weight)
 
     def pulls(self, places: _Places, which: IntArray, away: FloatArray, weight: float) -> None:
-        """Places (m,) of the sheet are to move by (m, 3)."""
+        """BlockIndex (m,) of the sheet are to move by (m, 3)."""
         for p in range(3):
             direction = np.zeros((len(which), 3))
             direction[:, p] = 1.0

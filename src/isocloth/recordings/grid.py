@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.grid import grid_quads
-from isocloth.typing import FloatArray, IntArray
 
 #: largest rms deviation from a straight grid, in spacings, at which points count as one
 CROOKED = 0.2

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray
 from isocloth.recordings.resample import resample
-from isocloth.typing import FloatArray
 
 
 def lag(

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files

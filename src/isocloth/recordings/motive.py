@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray
 from isocloth.recordings.units import is_unit, metres
-from isocloth.typing import FloatArray
 
 
 class Export(NamedTuple):

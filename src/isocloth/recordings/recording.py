@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 #: markers farther apart than this, m, are no cloth: the units are wrong
 LARGEST = 20.0

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.errors import RecordingError
-from isocloth.typing import FloatArray
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray
 
 #: more frames than this are a mistake in the step or in the times
 MOST_FRAMES = 10_000_000

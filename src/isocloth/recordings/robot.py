@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
 from isocloth.fabric import Fabric
 from isocloth.recordings.grid import sheet
 from isocloth.recordings.recording import Recording

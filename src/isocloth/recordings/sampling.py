@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.errors import RecordingError
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray, IntArray
 
 #: how far outside the mesh a marker may lie, relative to the size of an element
 OUTSIDE = 1e-6

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings.grid import sheet
 from isocloth.recordings.recording import Recording
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray, IntArray
 
 
 def from_trajectory(

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.typing import FloatArray
 from isocloth.recordings.motive import delimiter_of, number
 from isocloth.recordings.units import is_unit, metres
-from isocloth.typing import FloatArray
 
 _UNIT = re.compile(r"\s*[\[(]\s*([^\])]+?)\s*[\])]\s*$")
 _SUFFIXED = re.compile(r"^(.+?)[ _.:\-]+([xyz])$", re.IGNORECASE)

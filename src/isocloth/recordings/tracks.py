@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 
 #: a column that is farther from where its marker must be than this many spacings has changed its marker
 GATE = 0.35

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isocloth.errors import RecordingError
+from isocloth.base.errors import RecordingError
 
 _METRES = {
     "m": 1.0, "meter": 1.0, "metre": 1.0, "cm": 0.01, "centimeter": 0.01, "centimetre": 0.01, "mm": 1e-3,

@@ -9,17 +9,18 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from isocloth import meshes
+from isocloth.base.typing import FloatArray, IntArray
+from isocloth.cloth.tangent import Cloth
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
 from isocloth.scenes.build_obstacle import build_obstacle
-from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
+from isocloth.scenes.model import GraspPlan, PinchPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
 from isocloth.scenes.problems import Problems
 from isocloth.scenes.scheduled import ScheduledSimulation
 from isocloth.scenes.table import LARGEST
 from isocloth.simulation import Simulation
-from isocloth.typing import FloatArray, IntArray
 
 GENERATORS: dict[str, Callable[..., Mesh]] = {
     "rectangle": meshes.rectangle,

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from isocloth import obstacles
+from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
 from isocloth.obstacles.motion import SAME_PLACE
 from isocloth.scenes.model import ObstaclePlan
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.table import LARGEST
-from isocloth.typing import FloatArray
 
 KINDS: dict[str, Callable[..., Obstacle]] = {
     "floor": obstacles.Floor,

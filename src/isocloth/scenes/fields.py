@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from isocloth.errors import FabricError
+from isocloth.base.errors import FabricError
 from isocloth.fabric import Fabric
 from isocloth.models import Model
 from isocloth.scenes.table import Table, as_number

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from isocloth.errors import SceneError
+from isocloth.base.errors import SceneError
 from isocloth.scenes.model import Scene
 from isocloth.scenes.problems import Problems
 from isocloth.scenes.read_cloth import read_cloth

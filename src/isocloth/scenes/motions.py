@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.interpolate import make_interp_spline
 
+from isocloth.base.typing import FloatArray
 from isocloth.scenes import smooth
-from isocloth.typing import FloatArray
 
 PathFunction = Callable[[float], FloatArray]
 

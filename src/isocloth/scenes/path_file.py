@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 
 def read_path_file(path: Path) -> tuple[FloatArray, FloatArray]:

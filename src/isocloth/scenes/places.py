@@ -1,4 +1,4 @@
-"""Places on a cloth that have a name: corners and boundary loops."""
+"""BlockIndex on a cloth that have a name: corners and boundary loops."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 import numpy as np
 
+from isocloth.base.typing import IntArray
 from isocloth.meshes import Mesh
 from isocloth.scenes.problems import nearest
-from isocloth.typing import IntArray
 
 PLACES = ("corners", "top corners", "bottom corners", "corner i", "boundary", "boundary loop i")
 _NUMBERED = re.compile(r"(corner|boundary loop) (\d{1,9})")

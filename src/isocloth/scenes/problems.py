@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from isocloth.errors import SceneError
+from isocloth.base.errors import SceneError
 
 LONGEST_VALUE = 60
 

@@ -7,8 +7,8 @@ from isocloth.scenes.read_model import read_model
 from isocloth.scenes.table import Table
 from isocloth.simulation.integrators import INTEGRATORS
 from isocloth.simulation.simulation import LONGEST_TIMESTEP
-from isocloth.solver import SOLVERS
-from isocloth.solver.contact_methods import CONTACTS
+from isocloth.solvers import SOLVERS
+from isocloth.solvers.contact_methods import CONTACTS
 from isocloth.terms.bending import MODELS as BENDING_MODELS
 from isocloth.terms.isometry import DISCRETISATIONS
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.problem import Problem
-from isocloth.solver.outcome import Outcome
-from isocloth.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.cloth.problem import Problem
+from isocloth.solvers.outcome import Outcome
 
 #: relative error of a squared length beyond which a prescription counts as infeasible: cloth tears rather than stretch
 #: by more than a hundredth
@@ -16,7 +16,7 @@ INFEASIBLE = 0.03
 HEALED = 0.5
 
 
-def torn(problem: Problem, error: float) -> bool:
+def overstretched(problem: Problem, error: float) -> bool:
     """Whether a cloth with this isometry error would have torn."""
     # who chose a soft membrane, or a model that is one, wants it to stretch
     return error > INFEASIBLE and problem.fabric.membrane is None and problem.model.inextensible
@@ -30,7 +30,7 @@ def errors(problem: Problem, positions: FloatArray, multipliers: FloatArray) -> 
     return float(np.abs(values[on]).max(initial=0.0)), float(np.abs(gaps[on]).max(initial=0.0))
 
 
-def healing(problem: Problem, positions: FloatArray) -> FloatArray | None:
+def relaxed_targets(problem: Problem, positions: FloatArray) -> FloatArray | None:
     """What to add to `Rows.rest` (r,) so that a cloth that is torn at positions (n, 3) is asked to lose `HEALED` of its
     errors, and not all of them; None of a whole one.
 
@@ -39,10 +39,10 @@ def healing(problem: Problem, positions: FloatArray) -> FloatArray | None:
     """
     rows = problem.rows
     values = np.where(rows.enforced, rows.values(positions), 0.0)
-    return (1.0 - HEALED) * values if torn(problem, float(np.abs(values).max(initial=0.0))) else None
+    return (1.0 - HEALED) * values if overstretched(problem, float(np.abs(values).max(initial=0.0))) else None
 
 
-def no_faster(velocities: FloatArray, fastest: float) -> FloatArray:
+def limit_speed(velocities: FloatArray, fastest: float) -> FloatArray:
     """Velocities (n, 3), none of which is faster than `fastest`, all in m/s.
 
     What tore the cloth, or was not solved, must not throw it: lengths that jump back within a part of a step would.
@@ -54,11 +54,11 @@ def no_faster(velocities: FloatArray, fastest: float) -> FloatArray:
 
 def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: float) -> str:
     """Empty, or why a cloth with this isometry error, the largest of the parts of a step, cannot be trusted."""
-    if not torn(problem, error):
+    if not overstretched(problem, error):
         return ""
     rows = problem.rows
     values = rows.values(positions)
-    if not torn(problem, float(np.abs(values[rows.enforced]).max(initial=0.0))):
+    if not overstretched(problem, float(np.abs(values[rows.enforced]).max(initial=0.0))):
         return (
             f"lengths or angles were off by up to {50 * error:.1f} % in a part of the step, and are not at its end: "
             "the cloth was caught; use gentler paths of what pushes or holds it"

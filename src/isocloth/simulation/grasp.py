@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.compiled import kernel
-from isocloth.typing import FloatArray, IntArray
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation

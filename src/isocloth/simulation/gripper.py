@@ -13,15 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.contact.history import ContactHistory, ContactState
+from isocloth.contact.jaws import KEY, Jaws
 from isocloth.obstacles.arguments import array, coefficient, direction, number
 from isocloth.obstacles.arguments import rotation as rotation_matrix
 from isocloth.obstacles.motion import SAME_PLACE
 from isocloth.obstacles.paths import as_path
-from isocloth.simulation.jaws import KEY, Jaws
 from isocloth.simulation.state import State
-from isocloth.solver.contact_newton import Touch
-from isocloth.solver.coulomb import Law
-from isocloth.typing import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
@@ -255,6 +254,6 @@ def forget(gripper: Gripper, number: int, state: State) -> State:
     pinched[gripper.chosen], touching[gripper.chosen] = np.nan, False
     left = ~np.isin(state.touch.key, KEY + gripper.chosen)
     law: list[Any] = [a[left] for a in state.touch.law]
-    touch = Touch(state.touch.key[left], Law(*law))
+    touch = ContactHistory(state.touch.key[left], ContactState(*law))
     poses = np.delete(state.poses, number, axis=0)
     return replace(state, pinched=pinched, touching=touching, touch=touch, poses=poses, previous_timestep=0.0)

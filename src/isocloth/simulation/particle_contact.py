@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.simulation.surroundings import Encounter
-from isocloth.solver.coulomb import ContactSet
-from isocloth.solver.impulses import AIM, Impulses, Impulsive
-from isocloth.solver.push_out import push_out, unmet
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.contact.contact_set import ContactSet
+from isocloth.contact.detector import ContactDetector
+from isocloth.friction.gauss_seidel import projected_gauss_seidel, unmet
+from isocloth.solvers.impulses import AIM, Impulses, Impulsive
 
 #: repetitions over all contacts, and the change in m that ends them
 SWEEPS, STILL = 30, 1e-7
@@ -74,7 +74,13 @@ class ParticleContact:
         return np.asarray(lifted + (self._node_mass @ change - mass @ lifted) / mass.sum())
 
     def resolve(
-        self, found: Impulsive, encounter: Encounter, held: BoolArray, pinned: BoolArray, goal: FloatArray, h: float
+        self,
+        found: Impulsive,
+        encounter: ContactDetector,
+        held: BoolArray,
+        pinned: BoolArray,
+        goal: FloatArray,
+        h: float,
     ) -> tuple[Impulsive, Touched]:
         """Push out what touches and restore the distances, in turns.
 
@@ -94,7 +100,7 @@ class ParticleContact:
                 break
             moved, push = np.zeros_like(y), np.zeros((len(c.gap), 3))
             if len(c.gap):
-                push_out(c, self._node_mass, pinned, SWEEPS, STILL, moved, push)
+                projected_gauss_seidel(c, self._node_mass, pinned, SWEEPS, STILL, moved, push)
             pushing = np.einsum("cd,cd->c", push, c.normal) > 0.0
             if not pushing.any():
                 touch = touch._replace(gap=min(touch.gap, float(c.gap.min(initial=np.inf))))
@@ -126,7 +132,7 @@ class ParticleContact:
         return y
 
     @staticmethod
-    def _too_near(c: ContactSet, encounter: Encounter) -> bool:
+    def _too_near(c: ContactSet, encounter: ContactDetector) -> bool:
         around = encounter.around
         return around.has_pairs and bool((c.gap < -(1.0 - ENOUGH) * around.fabric.thickness).any())
 
@@ -143,7 +149,7 @@ class ParticleContact:
         speed = np.einsum("ck,ckd->cd", chosen.weights, nodal[chosen.nodes]) - (moved - chosen.slip) / h
         chosen = chosen._replace(gap=np.einsum("cd,cd->c", speed, chosen.normal), slip=speed)
         change, push = np.zeros_like(y), np.zeros_like(speed)
-        push_out(chosen, self._node_mass, pinned, SWEEPS, STILL / h, change, push)
+        projected_gauss_seidel(chosen, self._node_mass, pinned, SWEEPS, STILL / h, change, push)
         force = np.zeros((len(c.gap), 3))
         force[pushing] = push / h
         return change, force

@@ -13,8 +13,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from isocloth.simulation.jaws import Jaws
-from isocloth.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.contact.jaws import Jaws
 
 #: how often a step is taken to find out which nodes slip
 TRIES = 20

@@ -10,20 +10,20 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.contact.detector import ContactDetector
+from isocloth.contact.jaws import Jaws
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Nonconforming
 from isocloth.simulation.diagnosis import INFEASIBLE
-from isocloth.simulation.jaws import Jaws
 from isocloth.simulation.particle_contact import NOTHING_TOUCHED, ParticleContact, Touched
 from isocloth.simulation.particle_grip import TRIES, Grips
 from isocloth.simulation.state import State
-from isocloth.simulation.surroundings import Encounter
-from isocloth.solver.impulses import Impulses, Impulsive
-from isocloth.solver.outcome import Outcome
+from isocloth.solvers.impulses import Impulses, Impulsive
+from isocloth.solvers.outcome import Outcome
 from isocloth.terms.mass import lumped_areas
 from isocloth.terms.midpoints import midpoints
-from isocloth.typing import BoolArray, FloatArray
 
 
 class Particles:
@@ -50,7 +50,7 @@ class Particles:
         }
 
     def advance(
-        self, state: State, held: BoolArray, start: FloatArray, timestep: float, encounter: Encounter | None,
+        self, state: State, held: BoolArray, start: FloatArray, timestep: float, encounter: ContactDetector | None,
         push: FloatArray | None = None, jaws: Sequence[Jaws] = (),
     ) -> tuple[Outcome, State, list[FloatArray]]:  # fmt: skip
         """One step, and the forces (3,) N of the cloth on jaws.
@@ -89,7 +89,7 @@ class Particles:
         return outcome, after, grips.forces(force)
 
     def _attempt(
-        self, state: State, held: BoolArray, grips: Grips, h: float, encounter: Encounter | None, push: FloatArray
+        self, state: State, held: BoolArray, grips: Grips, h: float, encounter: ContactDetector | None, push: FloatArray
     ) -> tuple[Impulsive, Touched, FloatArray, FloatArray]:
         """A step in which the nodes slip that slip now; also its velocities and the forces that hold pinned nodes."""
         solver = self.impulses
@@ -106,7 +106,7 @@ class Particles:
         velocities, force = solver.finish(found, h, (grips.goal[nodes] - state.positions[nodes]) / h)
         return found, touch, velocities, force
 
-    def keep(self, state: State, after: State, outcome: Outcome, encounter: Encounter | None) -> State:
+    def keep(self, state: State, after: State, outcome: Outcome, encounter: ContactDetector | None) -> State:
         """In place of a step that has no solution: as much of what was found as neither tears the cloth nor lets it
         pass through anything, and if that is nothing, the cloth stops where it was.
 

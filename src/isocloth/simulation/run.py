@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles import recorded
 from isocloth.reports import Reports
 from isocloth.simulation.report import RECORDED, Report
 from isocloth.simulation.state import State
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray, IntArray
 
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation

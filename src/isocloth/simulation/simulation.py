@@ -15,12 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth import measure
-from isocloth.errors import ConvergenceError
-from isocloth.fabric import Fabric
-from isocloth.meshes import Mesh
-from isocloth.models import Model, Nonconforming, as_model
-from isocloth.obstacles import Obstacle
-from isocloth.problem import (
+from isocloth.base.errors import ConvergenceError
+from isocloth.base.typing import FloatArray
+from isocloth.cloth.problem import (
     Past,
     Scheme,
     StepProblem,
@@ -30,24 +27,36 @@ from isocloth.problem import (
     potential_energy,
     step_problem,
 )
+from isocloth.contact.detector import ContactDetector
+from isocloth.contact.history import pressing, unknown_state
+from isocloth.contact.world import CollisionWorld
+from isocloth.fabric import Fabric
+from isocloth.friction.contact_qp import ContactQP
+from isocloth.meshes import Mesh
+from isocloth.models import Model, Nonconforming, as_model
+from isocloth.obstacles import Obstacle
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.diagnosis import INFEASIBLE, diagnose, errors, healing, no_faster, torn, unsolved
+from isocloth.simulation.diagnosis import (
+    INFEASIBLE,
+    diagnose,
+    errors,
+    limit_speed,
+    overstretched,
+    relaxed_targets,
+    unsolved,
+)
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.gripper import Gripper, forget, jaws_of, remember, repinch, sent, slid_out
 from isocloth.simulation.integrators import BY_NAME, INTEGRATORS, euler
 from isocloth.simulation.report import Report
 from isocloth.simulation.run import run
 from isocloth.simulation.state import State, at_rest
-from isocloth.simulation.surroundings import Encounter, Surroundings
-from isocloth.simulation.touching import pressing
-from isocloth.solver import SOLVERS, Solver, make_solver
-from isocloth.solver.contact_methods import check_contact, make_contact_solver
-from isocloth.solver.contact_newton import ContactNewton, ContactOutcome, empty_law
-from isocloth.solver.contact_qp import ContactQP
-from isocloth.solver.newton import Newton
-from isocloth.solver.outcome import Outcome, worst_of
+from isocloth.solvers import SOLVERS, Solver, make_solver
+from isocloth.solvers.contact_methods import check_contact, make_contact_solver
+from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome
+from isocloth.solvers.newton import Newton
+from isocloth.solvers.outcome import Outcome, worst_of
 from isocloth.trajectory import Trajectory
-from isocloth.typing import FloatArray
 
 if TYPE_CHECKING:
     from isocloth.simulation.particles import Particles
@@ -162,7 +171,7 @@ class Simulation:
             self.solver = cast(Solver, self._particles.impulses)
         else:
             self.solver = make_solver(cast(str, solver), self.problem, solver_options, self._timestep)
-        self._around: Surroundings | None = None
+        self._around: CollisionWorld | None = None
         self._contact: ContactNewton | None = None
         # in need of contact always, not only while it pinches
         self._surrounded = bool(len(obstacles) or self_collision)
@@ -183,13 +192,13 @@ class Simulation:
 
     def _expect_contact(self, obstacles: Sequence[Obstacle], self_collision: bool) -> None:
         if self._particles is not None:
-            self._around = Surroundings(self.rest, self.fabric, obstacles, self_collision)
+            self._around = CollisionWorld(self.rest, self.fabric, obstacles, self_collision)
             return
         if not isinstance(self.solver, Newton):
             raise ValueError(
                 f"solver {self.solver.name!r} knows no contact; use solver='newton' with obstacles and grippers"
             )
-        self._around = Surroundings(self.rest, self.fabric, obstacles, self_collision)
+        self._around = CollisionWorld(self.rest, self.fabric, obstacles, self_collision)
         self._make_contact_solver()
 
     def _make_contact_solver(self) -> None:
@@ -526,9 +535,9 @@ class Simulation:
             far = prescribe(start, grasp.nodes, target, state.positions, self._diameter)
             if far >= 0:
                 self._refuse(grasp, int(far), target)
-        encounter: Encounter | None = None
+        encounter: ContactDetector | None = None
         if self._around is not None and (self._surrounded or self._grippers):
-            encounter = Encounter(self._around, state.positions, self._held, state.time, state.time + timestep)
+            encounter = ContactDetector(self._around, state.positions, self._held, state.time, state.time + timestep)
             if self._particles is None and (len(state.touch.key) or self._grippers):
                 return self._advance_among(encounter, scheme, start, timestep, depth, parts, before)
         if self._particles is not None:
@@ -575,7 +584,7 @@ class Simulation:
         return outcome.iterations
 
     def _advance_among(
-        self, encounter: Encounter, scheme: Scheme, start: FloatArray, timestep: float, depth: int,
+        self, encounter: ContactDetector, scheme: Scheme, start: FloatArray, timestep: float, depth: int,
         parts: list[Outcome], before: State,
     ) -> int:  # fmt: skip
         """`_advance` in contact with obstacles or between layers."""
@@ -594,7 +603,7 @@ class Simulation:
             if (push := self._push(start, timestep)) is not None:
                 step.load[:] += push
             if first:
-                encounter.rehearse()
+                encounter.precompile()
             outcome, contacts, law = self._solve_among(step, inertia, encounter, first=first)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
@@ -602,7 +611,7 @@ class Simulation:
         healed = False
         if not outcome.converged:
             spent = outcome.iterations
-            (outcome, contacts, law), healed = self._with_care(step, inertia, encounter)
+            (outcome, contacts, law), healed = self._retry(step, inertia, encounter)
             outcome = outcome._replace(iterations=spent + outcome.iterations)
         lost = not outcome.converged and not self._sound(outcome)
         positions = outcome.positions
@@ -611,7 +620,7 @@ class Simulation:
             positions = np.where(self._held[:, None], start, state.positions)
             error, _ = errors(self.problem, positions, state.multipliers)
             outcome = outcome._replace(multipliers=state.multipliers, isometry_error=error)
-            law = empty_law(len(contacts.key))
+            law = unknown_state(len(contacts.key))
         elif not outcome.converged:
             positions = encounter.stop_short(positions)
         if healed:  # it was asked for less than that it be whole
@@ -622,11 +631,11 @@ class Simulation:
         velocities[touched] = (positions[touched] - state.positions[touched]) / timestep
         if lost:
             velocities[:] = 0.0
-        elif not outcome.converged or torn(self.problem, outcome.isometry_error):
+        elif not outcome.converged or overstretched(self.problem, outcome.isometry_error):
             hands = (start - state.positions)[self._held] / timestep
             moving = np.concatenate([before.velocities, hands])
             fastest = max(float(np.linalg.norm(moving, axis=1).max()), encounter.pace(positions))
-            velocities = no_faster(velocities, fastest)
+            velocities = limit_speed(velocities, fastest)
         encounter.around.record(contacts, law.force, self._grippers)
         self._state = State(
             positions=positions,
@@ -648,7 +657,7 @@ class Simulation:
         return outcome.iterations
 
     def _advance_particles(
-        self, particles: Particles, encounter: Encounter | None, start: FloatArray, timestep: float, depth: int,
+        self, particles: Particles, encounter: ContactDetector | None, start: FloatArray, timestep: float, depth: int,
         parts: list[Outcome], before: State,
     ) -> int:  # fmt: skip
         """`_advance` of the nonconforming model."""
@@ -659,7 +668,7 @@ class Simulation:
         with announce_compilation() if state.steps == 0 else nullcontext():
             push = self._push(start, timestep)
             if state.steps == 0 and encounter is not None:
-                encounter.rehearse()
+                encounter.precompile()
             outcome, after, forces = particles.advance(state, self._held, start, timestep, encounter, push, jaws)
         if not outcome.converged and depth < DEEPEST_SUBSTEP:
             spent = self._advance(timestep / 2, depth + 1, parts, before)
@@ -675,7 +684,13 @@ class Simulation:
         return outcome.iterations
 
     def _solve_among(
-        self, step: StepProblem, inertia: FloatArray, encounter: Encounter, *, first: bool = False, bold: bool = True
+        self,
+        step: StepProblem,
+        inertia: FloatArray,
+        encounter: ContactDetector,
+        *,
+        first: bool = False,
+        bold: bool = True,
     ) -> ContactOutcome:
         """A (sub)step with contacts; not converged if something was passed through."""
         assert self._contact is not None
@@ -685,14 +700,14 @@ class Simulation:
             found = found._replace(outcome=found.outcome._replace(converged=False))
         return found
 
-    def _with_care(self, step: StepProblem, inertia: FloatArray, encounter: Encounter) -> tuple[ContactOutcome, bool]:
+    def _retry(self, step: StepProblem, inertia: FloatArray, encounter: ContactDetector) -> tuple[ContactOutcome, bool]:
         """A part of a step that must not be cut further once more, with care; and if that tears a cloth that was torn
         already, with some of its errors forgiven. Says whether they were."""
         encounter.begin_again()
         found = self._solve_among(step, inertia, encounter, bold=False)
         if found.outcome.converged or self._sound(found.outcome):
             return found, False
-        if (slack := healing(self.problem, self._state.positions)) is None:
+        if (slack := relaxed_targets(self.problem, self._state.positions)) is None:
             return found, False
         rest, spent = self.problem.rows.rest, found.outcome.iterations
         whole = rest.copy()

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.solver.contact_newton import NO_ROOM, NO_TOUCH, Room, Touch
-from isocloth.solver.coulomb import Law
-from isocloth.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.contact.history import NO_HISTORY, ContactHistory, ContactState
+from isocloth.solvers.contact_newton import NO_COUPLING, CouplingPattern
 
 
 @dataclass(slots=True)
@@ -38,8 +38,8 @@ class State:
     multipliers: FloatArray
     held: BoolArray
     touching: BoolArray
-    touch: Touch
-    room: Room
+    touch: ContactHistory
+    room: CouplingPattern
     pinched: FloatArray
     poses: FloatArray
     previous_timestep: float = 0.0
@@ -63,9 +63,9 @@ class State:
     def from_dict(columns: Mapping[str, Any]) -> State:
         """What `to_dict` was made from."""
         values = {name: value if np.ndim(value) else np.asarray(value).item() for name, value in columns.items()}
-        law = Law(*[values.pop(f"contact_{name}") for name in Law._fields])
-        room = Room(*[values.pop(f"room_{name}") for name in Room._fields])
-        return State(touch=Touch(values.pop("contact_key"), law), room=room, **values)
+        law = ContactState(*[values.pop(f"contact_{name}") for name in ContactState._fields])
+        room = CouplingPattern(*[values.pop(f"room_{name}") for name in CouplingPattern._fields])
+        return State(touch=ContactHistory(values.pop("contact_key"), law), room=room, **values)
 
 
 def at_rest(positions: FloatArray, rows: int) -> State:
@@ -73,6 +73,6 @@ def at_rest(positions: FloatArray, rows: int) -> State:
     still = np.zeros_like(positions)
     return State(
         positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool),
-        np.zeros(len(positions), dtype=bool), NO_TOUCH, NO_ROOM,
+        np.zeros(len(positions), dtype=bool), NO_HISTORY, NO_COUPLING,
         np.full_like(positions, np.nan), np.zeros((0, 4, 3)),
     )  # fmt: skip

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.errors import MeshError
+from isocloth.base.errors import MeshError
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.polygons import along
-from isocloth.typing import FloatArray, IntArray
 
 #: where the segments lie, as parts of a side: the second edge from the corner on the thesis' mesh of 20 x 20 nodes.
 #: The first one would touch its neighbour around the corner, where dGLI has no value.

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.states.boundary import Boundary, as_boundary, boundary_of, corner_segments
 from isocloth.states.clusters import representatives
@@ -14,7 +15,6 @@ from isocloth.states.coordinates import of_segments
 from isocloth.states.database import Database
 from isocloth.states.dgli import UP
 from isocloth.states.distances import FEWEST, distance_matrix
-from isocloth.typing import FloatArray
 
 UNKNOWN = "unknown"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.states.representations import Representation
-from isocloth.typing import FloatArray, IntArray
 
 #: distance below which two means are the same, to rounding
 SAME = 1e-12

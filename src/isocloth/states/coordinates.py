@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.meshes import Mesh
 from isocloth.states.boundary import boundary_of, corner_segments, nodes
 from isocloth.states.dgli import UP, dgli
 from isocloth.states.segments import Touching
-from isocloth.typing import BoolArray, FloatArray
 
 #: largest value, in units of 1 / (mean length of the segments). Segments of a flat cloth reach some hundredths;
 #: where one passes closely over the end of another there is no bound.

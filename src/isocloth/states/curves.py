@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
-from isocloth.compiled import kernel
-from isocloth.typing import FloatArray
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray
 
 
 def frechet(p: ArrayLike, q: ArrayLike) -> float:

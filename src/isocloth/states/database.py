@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.files import atomic_path
+from isocloth.base.files import atomic_path
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.states.boundary import Boundary, boundary_of
-from isocloth.typing import FloatArray, IntArray
 
 FORMAT = "isocloth-states-1"
 _ARRAYS = ("positions", "labels", "rest", "faces", "corners")

@@ -21,11 +21,11 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, dot, minus
 from isocloth.states.gli import cross
 from isocloth.states.segments import Touching, corner, pairs, settle, touch
-from isocloth.typing import BoolArray, FloatArray
 
 UP = (0.0, 0.0, 1.0)
 

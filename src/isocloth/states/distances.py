@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau, rankdata
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 Kind = Literal["spearman", "pearson", "kendall", "cosine", "euclidean"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.trajectory import FORMAT, SUFFIXES, Trajectory
-from isocloth.typing import FloatArray, IntArray
 
 #: arrays an .npz file may hold instead of a trajectory
 HELD = "'positions' (n, 3), 'boundary' (b, 3) or 'segments' (8, 2, 3)"

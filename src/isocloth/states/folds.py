@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 #: free distance between the top of what lies and the bottom of what is laid on it, m
 CLEARANCE = 2e-3

@@ -15,10 +15,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, dot, minus
 from isocloth.states.segments import Touching, corner, pairs, settle, touch
-from isocloth.typing import BoolArray, FloatArray
 
 
 def gli(A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike, *, touching: Touching = "raise") -> FloatArray:

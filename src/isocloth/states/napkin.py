@@ -11,11 +11,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh, arguments, rectangle
 from isocloth.states.boundary import Boundary, boundary_of
 from isocloth.states.database import Database, make
 from isocloth.states.folds import Fold, folded, sequence
-from isocloth.typing import FloatArray, IntArray
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])  # m, of a napkin of 1 m
 

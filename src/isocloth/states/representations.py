@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import FloatArray
 from isocloth.contact.distance import segment_segment
 from isocloth.states.boundary import Boundary, corner_segments, resampled
 from isocloth.states.coordinates import of_segments
 from isocloth.states.curves import aligned, centred, frechet, hausdorff, mean_curve
 from isocloth.states.distances import distance_matrix
 from isocloth.states.segments import corner
-from isocloth.typing import FloatArray
 
 #: points per side in which curves are compared, as on the thesis' mesh
 PER_SIDE = 19

@@ -7,9 +7,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.compiled import kernel
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, minus, segment_segment
-from isocloth.typing import BoolArray, FloatArray
 
 Touching = Literal["raise", "nan"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 
 def weight(area: FloatArray, gravity_density: float, gravity: float) -> FloatArray:

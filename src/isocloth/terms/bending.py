@@ -21,11 +21,11 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
 from isocloth.terms.frames import node_directions, node_normals, physical_gradients
 from isocloth.terms.mass import lumped_areas, voronoi_areas
-from isocloth.typing import FloatArray
 
 MODELS = ("hessian", "laplacian", "interior")
 

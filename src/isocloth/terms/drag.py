@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
-from isocloth.typing import FloatArray
 
 
 class AirDrag:

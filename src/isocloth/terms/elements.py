@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.typing import FloatArray
+from isocloth.base.typing import FloatArray
 
 
 class Quadrature(NamedTuple):

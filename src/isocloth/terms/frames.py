@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.terms.elements import Quadrature, tangents
-from isocloth.typing import FloatArray, IntArray
 
 
 def node_normals(vertices: FloatArray, faces: IntArray) -> FloatArray:

@@ -18,12 +18,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import gauss
 from isocloth.terms.metric import at_nodes, element_metric
 from isocloth.terms.net import net_angles
 from isocloth.terms.rows import Rows, pack, stack
-from isocloth.typing import FloatArray, IntArray
 
 DISCRETISATIONS = ("net", "nodal", "stabilised")
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.terms.elements import area_elements, gauss
-from isocloth.typing import FloatArray, IntArray
 
 
 def lumped_areas(vertices: FloatArray, faces: IntArray) -> FloatArray:

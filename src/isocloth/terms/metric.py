@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import Quadrature, area_elements
 from isocloth.terms.frames import physical_gradients
-from isocloth.typing import FloatArray, IntArray
 
 #: row, node, node and value of entries of T, as `terms.rows.pack` takes them
 Triplets = tuple[IntArray, IntArray, IntArray, FloatArray]

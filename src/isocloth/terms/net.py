@@ -19,11 +19,11 @@ from itertools import pairwise
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import corners
 from isocloth.terms.metric import Triplets, at_nodes, element_metric
 from isocloth.terms.rows import Rows, pack
-from isocloth.typing import FloatArray, IntArray
 
 TWIST = np.array([1.0, -1.0, 1.0, -1.0])
 

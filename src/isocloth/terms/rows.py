@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.compiled import kernel
-from isocloth.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 
 #: square of the shortest length, of that at rest, at which a row with `root` still has a direction
 SHORTEST = 1e-12

@@ -21,11 +21,11 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.isometry import edges
 from isocloth.terms.mass import lumped_areas
 from isocloth.terms.rows import Rows, lengths
-from isocloth.typing import FloatArray, IntArray
 
 
 def springs(mesh: Mesh, pairs: IntArray, weight: FloatArray, *, enforced: bool) -> Rows:

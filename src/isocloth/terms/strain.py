@@ -15,10 +15,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.frames import node_directions
 from isocloth.terms.rows import Rows, lengths, pack
-from isocloth.typing import FloatArray, IntArray
 
 
 def stretch_rows(mesh: Mesh, warp: float, weft: float) -> Rows:

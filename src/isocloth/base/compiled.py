@@ -1,0 +1,79 @@
+"""The one way kernels are compiled: cached on disk, without the interpreter's lock, the same bits every time."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numba as nb
+from numba.core.caching import IndexDataCacheFile
+
+PACKAGE = Path(__file__).parents[1]
+
+
+def sources() -> list[Path]:
+    """All files of the package; every one may hold kernels that others inline."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def _digest(paths: Iterable[Path], root: Path) -> bytes:
+    total = hashlib.sha256()
+    for path in paths:
+        total.update(f"{path.relative_to(root).as_posix()}\0".encode())
+        total.update(hashlib.sha256(path.read_bytes()).digest())
+    return total.digest()
+
+
+@cache
+def _stamp(folder: Path | None) -> tuple[float, int]:
+    """A stamp that changes with the content of any source a kernel may call: the package, and the folder it is in.
+
+    Content and not modification times: a package that is installed again, or checked out elsewhere, is the same.
+    """
+    digest = _digest(sources(), PACKAGE)
+    if folder is not None:
+        digest = hashlib.sha256(digest + _digest(sorted(folder.glob("*.py")), folder)).digest()
+    return float(int.from_bytes(digest[:6], "big")), int.from_bytes(digest[6:12], "big")
+
+
+class _CacheFile(IndexDataCacheFile):
+    """Numba's cache of one kernel, made safe for upgrades.
+
+    Numba looks only at the file of the kernel itself, but the code of the kernels it calls is inlined: it would go on
+    running the old ones without a word. And it stumbles over entries that mention a class which is no more.
+    """
+
+    _folder: Path | None = None
+
+    def _load_index(self) -> dict[Any, Any]:
+        self._source_stamp = _stamp(self._folder)
+        try:
+            entries: dict[Any, Any] = super()._load_index()
+        except Exception:  # whatever is wrong with a cache, the remedy is to compile again
+            return {}
+        return entries
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A small function that becomes part of the kernels that call it; its sums may be reordered, to vectorise."""
+    compiled: Callable[..., Any] = nb.njit(
+        forceinline=True, nogil=True, fastmath={"contract", "reassoc"}, error_model="numpy"
+    )(function)
+    return compiled
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a function of numbers, arrays and named tuples of them."""
+    # No reordering of sums: a kernel exists on its own and inside its callers, optimised apart, and which of the two
+    # runs depends on whether this process compiled it or took it from the cache. The bits must not.
+    dispatcher = nb.njit(cache=True, nogil=True, fastmath={"contract"}, error_model="numpy")(function)
+    file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
+    if type(file) is IndexDataCacheFile:
+        file.__class__ = _CacheFile
+        folder = Path(function.__code__.co_filename).parent
+        file._folder = None if folder.is_relative_to(PACKAGE) else folder
+    compiled: Callable[..., Any] = dispatcher
+    return compiled

@@ -1,5 +1,0 @@
-"""The benchmark behind `isocloth bench`: speed, accuracy and start-up, beside a rival measured in the same run."""
-
-from isocloth.bench.command import main
-
-__all__ = ["main"]

@@ -1,0 +1,1 @@
+"""The discrete cloth, the numbers of one step, its tangent, and Newton's matrix."""

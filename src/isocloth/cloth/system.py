@@ -1,0 +1,289 @@
+"""Newton's linear system: its pattern, and its assembly straight into the factor's storage.
+
+Unknowns are the displacement of every node (3 scalars) and the multiplier of every kept row (1 scalar). Kept rows stay
+out of the matrix of displacements, which is then coupled only within elements:
+
+    [ a_M M + a_K K + sum_{rows not kept} w J^T J + 2 sum |lambda| S    J_kept^T ] [ d      ]
+    [ J_kept                                                           -1/w      ] [ lambda ]
+
+The matrix is quasi-definite whatever the multipliers are, because every S is positive semidefinite. How much of the
+second derivative it has is one of three:
+
+- BOUND: |lambda| S of every row. Never less than the second derivative, so that no step goes too far.
+- TENSION: |lambda| S of lengths only. The multipliers of angles alternate from node to node, and their second
+  derivatives cancel where their bounds add up: in a crumpled cloth these are several times as stiff as all the rest,
+  and steps many times too short. Where tension carries the shear, its own |lambda| S is at least half of the second
+  derivative, which is enough.
+- EXACT: lambda T itself, the second derivative, which need not be quasi-definite. Of the twist in a kept row (net.py)
+  only what couples nodes of one element is in the pattern.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from isocloth.base.compiled import inlined, kernel
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.cloth.problem import Problem
+from isocloth.sparse.block_index import BlockIndex, find_block
+from isocloth.sparse.dissection import LEAF, Order, dissect_quickly
+from isocloth.sparse.fronts import Fronts, SparseCholesky, Storage
+from isocloth.sparse.ordering import dissect
+from isocloth.sparse.pattern import Pattern, pattern_of, with_pairs
+from isocloth.terms.rows import RowArrays, Rows
+
+BOUND, TENSION, EXACT = 0, 1, 2
+
+
+class Assembly(NamedTuple):
+    """Where every contribution goes in the factor's panel; what is read together lies together."""
+
+    pair_ptr: IntArray  # row -> its slice of the pairs of its nodes
+    # (q, 4): slots in the row of the nodes eliminated first and second; place and stride of their block
+    pairs: IntArray
+    stiffness: FloatArray  # (q, 3): entries of S for a positive and a negative multiplier, and of T
+    weight: FloatArray  # (r,)
+    definite: BoolArray  # (r,) lengths, and not angles
+    kept: IntArray  # (r, 2): index of the row's multiplier among the scalars, or -1; place of its diagonal entry
+    links: IntArray  # per slot of a kept row: place of J's first entry and distance to the next; 0 where there is none
+    nodes: IntArray  # (n, 2): place and stride of the diagonal block of every node
+    bends: IntArray  # (q, 2): place and stride of the blocks of K
+    bend_value: FloatArray
+
+
+class NewtonSystem:
+    """The factor and the maps into it for one cloth."""
+
+    factor: SparseCholesky
+    assembly: Assembly
+
+    def __init__(self, problem: Problem, stiffness: sp.csr_matrix | None = None) -> None:
+        """stiffness (n, n): what takes the place of the problem's bending matrix."""
+        rows, n = problem.rows, problem.n
+        self._rows, self._rest = rows, problem.mesh.vertices
+        sizes = rows.sizes
+        self._kept_rows = np.flatnonzero(rows.kept)
+        number = np.full(len(rows), -1, dtype=np.int64)
+        number[self._kept_rows] = n + np.arange(len(self._kept_rows))
+        self._number = number
+
+        row_of, a, b = _pairs(sizes)
+        slot_a, slot_b = rows.ptr[row_of] + a, rows.ptr[row_of] + b
+        entry = rows.square[row_of] + a * sizes[row_of] + b
+        coupled = ~rows.kept[row_of] | (np.abs(rows.plus[entry]) + np.abs(rows.minus[entry]) > 0)
+        row_of, slot_a, slot_b, entry = row_of[coupled], slot_a[coupled], slot_b[coupled], entry[coupled]
+        self._row_of, self._slot_a, self._slot_b = row_of, slot_a, slot_b
+        self._pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
+        self._stiffness = np.stack([rows.plus[entry], rows.minus[entry], rows.T[entry]], axis=1)
+        self._definite = rows.definite
+        self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
+        self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
+
+        k = sp.coo_matrix(problem.stiffness if stiffness is None else stiffness)
+        self._bending = k.row.astype(np.int64), k.col.astype(np.int64), k.data.astype(np.float64)
+        kept = len(self._kept_rows)
+        i = np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row, np.arange(n + kept)])
+        j = np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col, np.arange(n + kept)])
+        graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
+        self._pattern = pattern_of(graph)
+        self._sizes = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
+        self._signs = np.concatenate([np.ones(n), -np.ones(kept)])
+        self.scalars = 3 * n + kept
+        self._storage = Storage()
+        self._rest_points = self._points(self._rest)
+        # the careful one is kept, beside which the others come and go
+        careful = dissect(graph, self._rest_points, self._sizes).order
+        self._factor(self._pattern, careful, Storage())
+        self._free = self.factor, self.assembly
+
+    @property
+    def order(self) -> Order:
+        """In which the variables are eliminated."""
+        return self.factor.order
+
+    def free(self) -> None:
+        """No room for contacts between nodes."""
+        self.factor, self.assembly = self._free
+
+    def couple(self, pairs: IntArray, positions: FloatArray) -> None:
+        """Make room for blocks between further pairs (k, 2) of nodes, in an order for them with the cloth at positions
+        (n, 3)."""
+        pattern = with_pairs(self._pattern, pairs)
+        points = np.concatenate([self._rest_points, self._points(positions)], axis=1)
+        self._factor(pattern, dissect_quickly(pattern, points, self._sizes, LEAF), self._storage)
+
+    def fill(self, pairs: IntArray, order: Order) -> None:
+        """The same in a given order, which takes a small part of the time."""
+        self._factor(with_pairs(self._pattern, pairs), order, self._storage)
+
+    def _points(self, positions: FloatArray) -> FloatArray:
+        """Where the variables are: nodes, and the multipliers amid the nodes of their rows."""
+        if len(self._kept_rows) == 0:
+            return positions
+        rows = self._rows
+        sums = np.add.reduceat(positions[rows.nodes], rows.ptr[:-1])[self._kept_rows]
+        return np.concatenate([positions, sums / rows.sizes[self._kept_rows, None]])
+
+    def _factor(self, pattern: Pattern, order: Order, storage: Storage) -> None:
+        factor = SparseCholesky(pattern, order, self._sizes, self._signs, storage=storage)
+        rows, places, n = self._rows, factor.places, len(self._rest)
+        pairs: IntArray = _place_pairs(places, rows.nodes, rows.ptr, self._row_of, self._slot_a, self._slot_b)
+        kept, links = _place_kept(places, rows.nodes, self._slots, self._owner, self._number, n)
+        bends, bend_value = _place_bends(places, *self._bending)
+        nodes: IntArray = _place_nodes(places, n)
+        if min(a.min(initial=0) for a in (pairs[:, 2], kept[:, 1], links[:, 0], nodes[:, 0], bends[:, 0])) < 0:
+            raise AssertionError("a block of the cloth is missing from the pattern made for it")
+        assembly = Assembly(
+            self._pair_ptr, pairs, self._stiffness, rows.weight, self._definite, kept, links, nodes, bends, bend_value
+        )
+        self.factor, self.assembly = factor, assembly  # together: a user may interrupt what comes before
+
+
+@inlined
+def _place_of(p: BlockIndex, i: int, j: int) -> int:
+    """Where the block of two variables of the cloth starts, whichever is eliminated first."""
+    return find_block(p, i, j) if p.rank[i] <= p.rank[j] else find_block(p, j, i)
+
+
+@kernel
+def _place_pairs(
+    p: BlockIndex, nodes: IntArray, ptr: IntArray, row_of: IntArray, slot_a: IntArray, slot_b: IntArray
+) -> IntArray:
+    """`Assembly.pairs`."""
+    out = np.empty((len(row_of), 4), dtype=np.int64)
+    for q in range(len(row_of)):
+        first, second = slot_a[q], slot_b[q]
+        if p.rank[nodes[first]] > p.rank[nodes[second]]:
+            first, second = second, first
+        out[q, 0], out[q, 1] = first - ptr[row_of[q]], second - ptr[row_of[q]]
+        out[q, 2], out[q, 3] = find_block(p, nodes[first], nodes[second]), p.stride[nodes[first]]
+    return out
+
+
+@kernel
+def _place_kept(
+    p: BlockIndex, nodes: IntArray, slots: IntArray, owner: IntArray, number: IntArray, n: int
+) -> tuple[IntArray, IntArray]:
+    """`Assembly.kept` and `Assembly.links`; number (r,) of the multipliers among the variables, or -1."""
+    kept, links = np.zeros((len(number), 2), dtype=np.int64), np.zeros((len(nodes), 2), dtype=np.int64)
+    for k in range(len(number)):
+        kept[k, 0] = -1
+        if number[k] >= 0:
+            kept[k, 0], kept[k, 1] = 2 * n + number[k], find_block(p, number[k], number[k])
+    for q in slots:
+        links[q, 0] = _place_of(p, nodes[q], owner[q])
+        links[q, 1] = p.stride[nodes[q]] if p.rank[nodes[q]] < p.rank[owner[q]] else 1
+    return kept, links
+
+
+@kernel
+def _place_nodes(p: BlockIndex, n: int) -> IntArray:
+    """`Assembly.nodes`."""
+    out = np.empty((n, 2), dtype=np.int64)
+    for i in range(n):
+        out[i, 0], out[i, 1] = find_block(p, i, i), p.stride[i]
+    return out
+
+
+@kernel
+def _place_bends(p: BlockIndex, row: IntArray, col: IntArray, data: FloatArray) -> tuple[IntArray, FloatArray]:
+    """`Assembly.bends` and `Assembly.bend_value`, of the entries of K above the diagonal of the factor."""
+    bends, value = np.empty((len(row), 2), dtype=np.int64), np.empty(len(row))
+    count = 0
+    for q in range(len(row)):
+        if p.rank[row[q]] <= p.rank[col[q]]:
+            bends[count, 0], bends[count, 1] = find_block(p, row[q], col[q]), p.stride[row[q]]
+            value[count] = data[q]
+            count += 1
+    return bends[:count].copy(), value[:count].copy()
+
+
+def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    """All (row, a, b) with a <= b < size of the row, sorted by row."""
+    parts = [np.empty((3, 0), dtype=np.int64)]
+    for m in np.unique(sizes):
+        a, b = np.triu_indices(m)
+        members = np.flatnonzero(sizes == m)
+        parts.append(np.stack([np.repeat(members, len(a)), np.tile(a, len(members)), np.tile(b, len(members))]))
+    row, a, b = np.concatenate(parts, axis=1)
+    order = np.argsort(row, kind="stable")
+    return row[order], a[order], b[order]
+
+
+def _row_strength(rows: Rows) -> FloatArray:
+    """Largest |T| in each slot's line of T: a node whose line vanishes has no entry in J."""
+    strength = np.zeros(len(rows.nodes))
+    sizes = rows.sizes
+    for m in np.unique(sizes):
+        members = np.flatnonzero(sizes == m)
+        t = rows.T[rows.square[members][:, None] + np.arange(m * m)].reshape(-1, m, m)
+        largest = np.abs(t).max(axis=2)
+        strength[rows.ptr[members][:, None] + np.arange(m)] = np.where(
+            largest > 1e-9 * np.abs(t).max(axis=(1, 2))[:, None], largest, 0.0
+        )
+    return strength
+
+
+@kernel
+def assemble(
+    s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, area: FloatArray,
+    mass_factor: float, bending_factor: float, held: BoolArray, curvature: int,
+) -> None:  # fmt: skip
+    """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes weigh infinitely.
+
+    An infinite pivot has the inverse 0: the factorisation gives held nodes no displacement and lets nothing pass
+    through them, and no pair has to be asked whether it is held. `curvature` is BOUND, TENSION or EXACT.
+    """
+    panel = f.panel
+    panel[:] = 0.0
+    for k in range(len(multiplier)):
+        lam = multiplier[k]
+        tension = 2.0 * lam if curvature == EXACT else 2.0 * abs(lam)
+        if curvature == TENSION and not s.definite[k]:
+            tension = 0.0
+        which = 2 if curvature == EXACT else 0 if lam > 0.0 else 1
+        begin, end = rows.ptr[k], rows.ptr[k + 1]
+        gradient = jacobian[begin:end]
+        if s.kept[k, 0] < 0:
+            w = s.weight[k]
+            for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
+                a, b, at, stride = s.pairs[q, 0], s.pairs[q, 1], s.pairs[q, 2], s.pairs[q, 3]
+                geometric = tension * s.stiffness[q, which]
+                a0, a1, a2 = w * gradient[a, 0], w * gradient[a, 1], w * gradient[a, 2]
+                b0, b1, b2 = gradient[b, 0], gradient[b, 1], gradient[b, 2]
+                panel[at] += a0 * b0 + geometric
+                panel[at + 1] += a0 * b1
+                panel[at + 2] += a0 * b2
+                at += stride
+                panel[at] += a1 * b0
+                panel[at + 1] += a1 * b1 + geometric
+                panel[at + 2] += a1 * b2
+                at += stride
+                panel[at] += a2 * b0
+                panel[at + 1] += a2 * b1
+                panel[at + 2] += a2 * b2 + geometric
+            continue
+        for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
+            _add_diagonal(panel, s.pairs[q, 2], s.pairs[q, 3], tension * s.stiffness[q, which])
+        panel[s.kept[k, 1]] -= 1.0 / s.weight[k]
+        for a in range(end - begin):
+            at, step = s.links[begin + a, 0], s.links[begin + a, 1]
+            if step > 0:
+                panel[at] += gradient[a, 0]
+                panel[at + step] += gradient[a, 1]
+                panel[at + 2 * step] += gradient[a, 2]
+    for i in range(len(area)):
+        _add_diagonal(panel, s.nodes[i, 0], s.nodes[i, 1], np.inf if held[i] else mass_factor * area[i])
+    for q in range(len(s.bend_value)):
+        _add_diagonal(panel, s.bends[q, 0], s.bends[q, 1], bending_factor * s.bend_value[q])
+
+
+@inlined
+def _add_diagonal(panel: FloatArray, at: int, stride: int, value: float) -> None:
+    """Add a multiple of the identity to a block of 3 x 3."""
+    panel[at] += value
+    panel[at + stride + 1] += value
+    panel[at + 2 * stride + 2] += value

@@ -1,0 +1,139 @@
+"""The tangent of the cloth: potential, gradient, right-hand side, multipliers and residual of a step.
+
+With C the rows, J their jacobian, w their weights and A y - b the force of inertia, bending and load, the gradient of
+the step's potential is A y - b + sum w C J^T. Every solver of a step is written in these kernels.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from isocloth.base.compiled import kernel
+from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.cloth.problem import Sparse, StepProblem
+from isocloth.cloth.system import Assembly
+from isocloth.terms.rows import RowArrays, add_forces, evaluate
+
+
+class Cloth(NamedTuple):
+    """What stays constant, as kernels read it."""
+
+    rows: RowArrays
+    assembly: Assembly
+    bending: Sparse
+    area: FloatArray  # (n,)
+    density: float
+    enforced: BoolArray  # (r,)
+
+
+class Workspace(NamedTuple):
+    """Everything a solve writes, allocated once."""
+
+    values: FloatArray  # C
+    jacobian: FloatArray  # J
+    force: FloatArray  # A y - b
+    slope: FloatArray  # A y - b at the start
+    residual: FloatArray
+    solution: FloatArray  # scalars of the linear system
+    linearised: FloatArray  # multipliers w (C + J d)
+    back_position: FloatArray  # watchdog: where to return to ...
+    back_step: FloatArray  # ... along which step
+    back_multiplier: FloatArray
+
+
+@kernel
+def potential(cloth: Cloth, step: StepProblem, work: Workspace, y: FloatArray) -> float:
+    """Potential at y relative to the start, refreshing C, J and A y - b on the way.
+
+    Of a quadratic the difference is displacement times mean slope: differences of large numbers are never formed.
+    """
+    evaluate(cloth.rows, y, work.values, work.jacobian)
+    bending = cloth.bending
+    total = 0.0
+    for i in range(len(cloth.area)):
+        m = step.mass_factor * cloth.area[i]
+        fx, fy, fz = m * y[i, 0] - step.load[i, 0], m * y[i, 1] - step.load[i, 1], m * y[i, 2] - step.load[i, 2]
+        for p in range(bending.indptr[i], bending.indptr[i + 1]):
+            v, j = step.bending_factor * bending.data[p], bending.indices[p]
+            fx += v * y[j, 0]
+            fy += v * y[j, 1]
+            fz += v * y[j, 2]
+        work.force[i, 0], work.force[i, 1], work.force[i, 2] = fx, fy, fz
+        for d in range(3):
+            total += 0.5 * (y[i, d] - step.start[i, d]) * (work.slope[i, d] + work.force[i, d])
+    for k in range(len(work.values)):
+        total += 0.5 * cloth.assembly.weight[k] * work.values[k] ** 2
+    return total
+
+
+@kernel
+def right_hand_side(cloth: Cloth, step: StepProblem, work: Workspace) -> None:
+    """Minus the gradient for the displacements, minus C for the multipliers that are kept."""
+    rows, s, x = cloth.rows, cloth.assembly, work.solution
+    for i in range(len(cloth.area)):
+        for d in range(3):
+            x[3 * i + d] = -work.force[i, d]
+    for k in range(len(work.values)):
+        if s.kept[k, 0] >= 0:
+            x[s.kept[k, 0]] = -work.values[k]
+            continue
+        v = s.weight[k] * work.values[k]
+        for a in range(rows.ptr[k], rows.ptr[k + 1]):
+            p = 3 * rows.nodes[a]
+            x[p] -= v * work.jacobian[a, 0]
+            x[p + 1] -= v * work.jacobian[a, 1]
+            x[p + 2] -= v * work.jacobian[a, 2]
+    for i in range(len(cloth.area)):
+        if step.held[i]:
+            x[3 * i] = x[3 * i + 1] = x[3 * i + 2] = 0.0
+
+
+@kernel
+def linearise(cloth: Cloth, work: Workspace) -> float:
+    """Multipliers w (C + J d) of the linear model, not w C(y + d); returns the potential's derivative along d."""
+    rows, x, jacobian = cloth.rows, work.solution, work.jacobian
+    descent = 0.0
+    for i in range(len(cloth.area)):
+        for d in range(3):
+            descent += work.force[i, d] * x[3 * i + d]
+    for k in range(len(work.values)):
+        change = 0.0
+        for a in range(rows.ptr[k], rows.ptr[k + 1]):
+            p = 3 * rows.nodes[a]
+            change += jacobian[a, 0] * x[p] + jacobian[a, 1] * x[p + 1] + jacobian[a, 2] * x[p + 2]
+        w = cloth.assembly.weight[k]
+        work.linearised[k] = w * (work.values[k] + change)
+        descent += w * work.values[k] * change
+    return descent
+
+
+@kernel
+def residual(cloth: Cloth, step: StepProblem, work: Workspace, lam: FloatArray) -> tuple[float, float]:
+    """rms over the free mass of the residual A y - b + J^T lambda and of A y - b, m/s^2; needs no further solve."""
+    work.residual[:] = work.force
+    add_forces(cloth.rows, work.jacobian, lam, work.residual)
+    total = ra = am = 0.0
+    for i in range(len(cloth.area)):
+        if not step.held[i]:
+            m = cloth.density * cloth.area[i]
+            total += m
+            r, f = work.residual[i], work.force[i]
+            ra += (r[0] ** 2 + r[1] ** 2 + r[2] ** 2) / m
+            am += (f[0] ** 2 + f[1] ** 2 + f[2] ** 2) / m
+    total = max(total, 1e-300)
+    return np.sqrt(ra / total), np.sqrt(am / total)
+
+
+@kernel
+def refresh_cloth(cloth: Cloth, step: StepProblem, inertia: FloatArray, work: Workspace, y: FloatArray) -> None:
+    """C, J and A y - b at y."""
+    evaluate(cloth.rows, y, work.values, work.jacobian)
+    bending = cloth.bending
+    for i in range(len(inertia)):
+        for d in range(3):
+            v = inertia[i] * y[i, d] - step.load[i, d]
+            for p in range(bending.indptr[i], bending.indptr[i + 1]):
+                v += step.bending_factor * bending.data[p] * y[bending.indices[p], d]
+            work.force[i, d] = v

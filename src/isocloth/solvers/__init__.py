@@ -1,0 +1,28 @@
+"""Solvers of a step, behind one interface."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from isocloth.cloth.problem import Problem
+from isocloth.solvers.newton import TIGHT, Newton, NewtonOptions
+from isocloth.solvers.outcome import Outcome, Solver
+from isocloth.solvers.projection import Projection, ProjectionOptions
+
+__all__ = ["SOLVERS", "TIGHT", "Newton", "NewtonOptions", "Outcome", "Projection", "ProjectionOptions", "Solver",
+           "make_solver"]  # fmt: skip
+
+_BY_NAME: dict[str, tuple[Any, Any]] = {
+    "newton": (Newton, NewtonOptions),
+    "projection": (Projection, ProjectionOptions),
+}
+SOLVERS = tuple(_BY_NAME)
+
+
+def make_solver(name: str, problem: Problem, options: Any, timestep: float) -> Solver:
+    """A solver by name, bound to a problem; options are its own options class or None; timestep: the longest, s."""
+    solver, expected = _BY_NAME[name]
+    if options is not None and not isinstance(options, expected):
+        raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}")
+    bound: Solver = Newton(problem, options, timestep) if solver is Newton else solver(problem, options)
+    return bound

@@ -1,0 +1,35 @@
+"""The ways through a step with contact, by name; the papers' is loaded when somebody asks for it."""
+
+from __future__ import annotations
+
+from isocloth.cloth.problem import Problem
+from isocloth.solvers.contact_newton import ContactNewton
+from isocloth.solvers.newton import NewtonOptions
+
+CONTACTS = ("coulomb", "lagged")
+
+
+def check_contact(contact: str, contact_solver: str | None) -> None:
+    """Raise if there is no such way, or if the library that it needs is missing."""
+    if contact not in CONTACTS:
+        raise ValueError(f"contact {contact!r} is unknown; choose one of {', '.join(CONTACTS)}")
+    if contact_solver is not None:
+        from isocloth.friction.library_qp import require
+
+        require(contact_solver)
+        if contact != "lagged":
+            raise ValueError(
+                f"contact_solver = {contact_solver!r} goes with contact='lagged': contact {contact!r} has no quadratic "
+                "problem with inequalities to solve"
+            )
+
+
+def make_contact_solver(
+    contact: str, contact_solver: str | None, problem: Problem, options: NewtonOptions | None, timestep: float
+) -> ContactNewton:
+    """The solver of steps with contact, of at most timestep, s."""
+    if contact == "lagged":
+        from isocloth.solvers.lagged_newton import LaggedNewton
+
+        return LaggedNewton(problem, options, contact_solver or "active_set")
+    return ContactNewton(problem, options, timestep)

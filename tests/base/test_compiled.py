@@ -1,0 +1,77 @@
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import isocloth
+from isocloth.base.compiled import sources
+
+PACKAGE = Path(isocloth.__file__).parent
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """A copy of the package, in which sources may be edited."""
+    target = tmp_path / "isocloth"
+    shutil.copytree(PACKAGE, target, ignore=shutil.ignore_patterns("__pycache__", "*.nbi", "*.nbc"))
+    return target
+
+
+def test_a_kernel_is_compiled_anew_when_a_kernel_it_calls_has_changed(copy):
+    inner, outer = copy / "terms" / "inner.py", copy / "solvers" / "outer.py"
+    inner.write_text(_kernel("inner", "x + 1.0"))
+    outer.write_text("from isocloth.terms.inner import inner\n" + _kernel("outer", "inner(x) * 10.0"))
+    command = [sys.executable, "-c", "from isocloth.solvers.outer import outer; print(outer(1.0))"]
+    assert _run(command, copy.parent) == "20.0"
+    time.sleep(0.05)
+    inner.write_text(_kernel("inner", "x + 2.0"))
+    assert _run(command, copy.parent) == "30.0"
+
+
+def test_every_file_with_kernels_is_watched():
+    using = {p for p in PACKAGE.rglob("*.py") if "isocloth.base.compiled import" in p.read_text(encoding="utf-8")}
+    assert len(using) > 30
+    assert using <= set(sources())
+
+
+def test_a_cache_that_mentions_a_class_which_is_no_more_is_compiled_anew(copy):
+    file = copy / "terms" / "inner.py"
+    text = (
+        "from typing import NamedTuple\n\nfrom isocloth.base.compiled import kernel\n\n\nclass {0}(NamedTuple):\n"
+        "    x: float\n"
+        "\n\n@kernel\ndef inner(p):\n    return p.x + {1}\n\n\ndef value():\n    return inner({0}(1.0))\n"
+    )
+    command = [sys.executable, "-c", "from isocloth.terms.inner import value; print(value())"]
+    file.write_text(text.format("Old", "1.0"))
+    assert _run(command, copy.parent) == "2.0"
+    time.sleep(0.05)
+    file.write_text(text.format("New", "2.0"))
+    assert _run(command, copy.parent) == "3.0"
+
+
+def test_a_cold_and_a_warm_cache_give_the_same_bits(tmp_path):
+    code = (
+        "import hashlib, isocloth as ic\n"
+        "m = ic.meshes.rectangle(0.3, 0.3, shape=(5, 5))\n"
+        "s = ic.Simulation(m, ic.Fabric(bending=1e-5)); s.grasp(m.corners[:2])\n"
+        "for _ in range(20): s.step()\n"
+        "print(hashlib.sha256(s.positions.tobytes()).hexdigest())"
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", code]
+    cold = _run(command, tmp_path, environment)
+    assert any((tmp_path / "cache").rglob("*.nbi"))
+    assert _run(command, tmp_path, environment) == cold
+
+
+def _kernel(name, expression):
+    return f"from isocloth.base.compiled import kernel\n\n\n@kernel\ndef {name}(x):\n    return {expression}\n"
+
+
+def _run(command, folder, environment=None):
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True, env=environment)
+    return done.stdout.strip()
