@@ -3,8 +3,10 @@
 Unknowns are the displacement of every node (3 scalars) and the multiplier of every kept row (1 scalar). Kept rows stay
 out of the matrix of displacements, which is then coupled only within elements:
 
-    [ a_M M + a_K K + sum_{rows not kept} w J^T J + 2 sum |lambda| S    J_kept^T ] [ d      ]
-    [ J_kept                                                           -1/w      ] [ lambda ]
+    [ diag(inertia) + a_K K + H + sum_{rows not kept} w J^T J + 2 sum |lambda| S    J_kept^T ] [ d      ]
+    [ J_kept                                                                       -1/w      ] [ lambda ]
+
+with H the second derivatives of terms over stencils, whose blocks one kernel adds to the factor.
 
 The matrix is quasi-definite whatever the multipliers are, because every S is positive semidefinite. How much of the
 second derivative it has is one of three:
@@ -20,6 +22,7 @@ second derivative it has is one of three:
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -27,7 +30,7 @@ import scipy.sparse as sp
 
 from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
-from isocloth.cloth.problem import Problem
+from isocloth.cloth.cloth import Cloth
 from isocloth.sparse.block_index import BlockIndex, find_block
 from isocloth.sparse.dissection import LEAF, Order, dissect_quickly
 from isocloth.sparse.fronts import Fronts, SparseCholesky, Storage
@@ -52,6 +55,7 @@ class Assembly(NamedTuple):
     nodes: IntArray  # (n, 2): place and stride of the diagonal block of every node
     bends: IntArray  # (q, 2): place and stride of the blocks of K
     bend_value: FloatArray
+    blocks: IntArray  # (q, 4): place and stride of the blocks of stencils; where each starts in H, and its stride there
 
 
 class NewtonSystem:
@@ -60,10 +64,10 @@ class NewtonSystem:
     factor: SparseCholesky
     assembly: Assembly
 
-    def __init__(self, problem: Problem, stiffness: sp.csr_matrix | None = None) -> None:
-        """stiffness (n, n): what takes the place of the problem's bending matrix."""
-        rows, n = problem.rows, problem.n
-        self._rows, self._rest = rows, problem.mesh.vertices
+    def __init__(self, cloth: Cloth, stiffness: sp.csr_matrix | None = None) -> None:
+        """stiffness (n, n): what takes the place of the cloth's bending matrix."""
+        rows, n = cloth.rows, cloth.n
+        self._rows, self._rest = rows, cloth.mesh.vertices
         sizes = rows.sizes
         self._kept_rows = np.flatnonzero(rows.kept)
         number = np.full(len(rows), -1, dtype=np.int64)
@@ -82,11 +86,13 @@ class NewtonSystem:
         self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
         self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
 
-        k = sp.coo_matrix(problem.stiffness if stiffness is None else stiffness)
+        self._blocks = _stencil_blocks([term.stencils for term in cloth.stencils])
+        self.stencil_entries = sum(9 * term.stencils.size * term.stencils.shape[1] for term in cloth.stencils)
+        k = sp.coo_matrix(cloth.stiffness if stiffness is None else stiffness)
         self._bending = k.row.astype(np.int64), k.col.astype(np.int64), k.data.astype(np.float64)
         kept = len(self._kept_rows)
-        i = np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row, np.arange(n + kept)])
-        j = np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col, np.arange(n + kept)])
+        i = np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row, self._blocks[:, 0], np.arange(n + kept)])
+        j = np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col, self._blocks[:, 1], np.arange(n + kept)])
         graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
         self._pattern = pattern_of(graph)
         self._sizes = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
@@ -134,11 +140,14 @@ class NewtonSystem:
         kept, links = _place_kept(places, rows.nodes, self._slots, self._owner, self._number, n)
         bends, bend_value = _place_bends(places, *self._bending)
         nodes: IntArray = _place_nodes(places, n)
-        if min(a.min(initial=0) for a in (pairs[:, 2], kept[:, 1], links[:, 0], nodes[:, 0], bends[:, 0])) < 0:
+        blocks: IntArray = _place_blocks(places, self._blocks)
+        placed = (pairs[:, 2], kept[:, 1], links[:, 0], nodes[:, 0], bends[:, 0], blocks[:, 0])
+        if min(a.min(initial=0) for a in placed) < 0:
             raise AssertionError("a block of the cloth is missing from the pattern made for it")
         assembly = Assembly(
-            self._pair_ptr, pairs, self._stiffness, rows.weight, self._definite, kept, links, nodes, bends, bend_value
-        )
+            self._pair_ptr, pairs, self._stiffness, rows.weight, self._definite, kept, links, nodes, bends, bend_value,
+            blocks,
+        )  # fmt: skip
         self.factor, self.assembly = factor, assembly  # together: a user may interrupt what comes before
 
 
@@ -201,6 +210,36 @@ def _place_bends(p: BlockIndex, row: IntArray, col: IntArray, data: FloatArray) 
     return bends[:count].copy(), value[:count].copy()
 
 
+def _stencil_blocks(stencils: Sequence[IntArray]) -> IntArray:
+    """(q, 4): for every pair of nodes of every stencil (first, second, where its block starts in H, stride there).
+
+    H holds the blocks of one term after the other, each (e, 3m, 3m).
+    """
+    parts, begin = [np.empty((0, 4), dtype=np.int64)], 0
+    for nodes in stencils:
+        count, m = nodes.shape
+        a, b = (index.ravel() for index in np.indices((m, m)))
+        start = begin + 9 * m * m * np.arange(count)[:, None] + 9 * m * a + 3 * b
+        block = np.stack([nodes[:, a], nodes[:, b], start, np.full_like(start, 3 * m)], axis=2)
+        parts.append(block.reshape(-1, 4))
+        begin += 9 * m * m * count
+    return np.concatenate(parts).astype(np.int64)
+
+
+@kernel
+def _place_blocks(p: BlockIndex, blocks: IntArray) -> IntArray:
+    """`Assembly.blocks`, of the blocks above the diagonal of the factor."""
+    out = np.empty_like(blocks)
+    count = 0
+    for q in range(len(blocks)):
+        i, j = blocks[q, 0], blocks[q, 1]
+        if p.rank[i] <= p.rank[j]:
+            out[count, 0], out[count, 1] = find_block(p, i, j), p.stride[i]
+            out[count, 2], out[count, 3] = blocks[q, 2], blocks[q, 3]
+            count += 1
+    return out[:count].copy()
+
+
 def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """All (row, a, b) with a <= b < size of the row, sorted by row."""
     parts = [np.empty((3, 0), dtype=np.int64)]
@@ -229,13 +268,14 @@ def _row_strength(rows: Rows) -> FloatArray:
 
 @kernel
 def assemble(
-    s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, area: FloatArray,
-    mass_factor: float, bending_factor: float, held: BoolArray, curvature: int,
+    s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, inertia: FloatArray,
+    bending: float, hessian: FloatArray, held: BoolArray, curvature: int,
 ) -> None:  # fmt: skip
     """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes weigh infinitely.
 
     An infinite pivot has the inverse 0: the factorisation gives held nodes no displacement and lets nothing pass
-    through them, and no pair has to be asked whether it is held. `curvature` is BOUND, TENSION or EXACT.
+    through them, and no pair has to be asked whether it is held. `hessian` holds the blocks of the stencils;
+    `curvature` is BOUND, TENSION or EXACT.
     """
     panel = f.panel
     panel[:] = 0.0
@@ -275,10 +315,15 @@ def assemble(
                 panel[at] += gradient[a, 0]
                 panel[at + step] += gradient[a, 1]
                 panel[at + 2 * step] += gradient[a, 2]
-    for i in range(len(area)):
-        _add_diagonal(panel, s.nodes[i, 0], s.nodes[i, 1], np.inf if held[i] else mass_factor * area[i])
+    for i in range(len(inertia)):
+        _add_diagonal(panel, s.nodes[i, 0], s.nodes[i, 1], np.inf if held[i] else inertia[i])
     for q in range(len(s.bend_value)):
-        _add_diagonal(panel, s.bends[q, 0], s.bends[q, 1], bending_factor * s.bend_value[q])
+        _add_diagonal(panel, s.bends[q, 0], s.bends[q, 1], bending * s.bend_value[q])
+    for q in range(len(s.blocks)):
+        at, stride, entry, width = s.blocks[q, 0], s.blocks[q, 1], s.blocks[q, 2], s.blocks[q, 3]
+        for a in range(3):
+            for b in range(3):
+                panel[at + a * stride + b] += hessian[entry + a * width + b]
 
 
 @inlined

@@ -1,7 +1,8 @@
 """The tangent of the cloth: potential, gradient, right-hand side, multipliers and residual of a step.
 
-With C the rows, J their jacobian, w their weights and A y - b the force of inertia, bending and load, the gradient of
-the step's potential is A y - b + sum w C J^T. Every solver of a step is written in these kernels.
+With C the rows, J their jacobian, w their weights and f = A y - b the force of inertia, bending and load, to which terms
+over stencils add their gradient, the gradient of the step's potential is f + sum w C J^T. Every solver of a step is
+written in these kernels.
 """
 
 from __future__ import annotations
@@ -12,12 +13,13 @@ import numpy as np
 
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray
-from isocloth.cloth.problem import Sparse, StepProblem
-from isocloth.cloth.system import Assembly
+from isocloth.cloth.cloth import Cloth, Sparse
+from isocloth.cloth.step import StepArrays
+from isocloth.cloth.system import Assembly, NewtonSystem
 from isocloth.terms.rows import RowArrays, add_forces, evaluate
 
 
-class Cloth(NamedTuple):
+class ClothArrays(NamedTuple):
     """What stays constant, as kernels read it."""
 
     rows: RowArrays
@@ -33,8 +35,9 @@ class Workspace(NamedTuple):
 
     values: FloatArray  # C
     jacobian: FloatArray  # J
-    force: FloatArray  # A y - b
+    force: FloatArray  # f = A y - b and the gradient of the stencils
     slope: FloatArray  # A y - b at the start
+    hessian: FloatArray  # blocks of the stencils, one after the other
     residual: FloatArray
     solution: FloatArray  # scalars of the linear system
     linearised: FloatArray  # multipliers w (C + J d)
@@ -43,20 +46,38 @@ class Workspace(NamedTuple):
     back_multiplier: FloatArray
 
 
+def arrays_of(cloth: Cloth, system: NewtonSystem) -> ClothArrays:
+    """A cloth and its system for kernels."""
+    rows = cloth.rows
+    return ClothArrays(
+        rows.arrays, system.assembly, cloth.bending, cloth.area, cloth.fabric.density, rows.enforced
+    )  # fmt: skip
+
+
+def workspace(cloth: Cloth, system: NewtonSystem) -> Workspace:
+    """Room for the solves of a cloth."""
+    rows, n, r = cloth.rows, cloth.n, len(cloth.rows)
+    return Workspace(
+        values=np.zeros(r), jacobian=np.zeros((len(rows.nodes), 3)), force=np.zeros((n, 3)), slope=np.zeros((n, 3)),
+        hessian=np.zeros(system.stencil_entries), residual=np.zeros((n, 3)), solution=np.zeros(system.scalars),
+        linearised=np.zeros(r), back_position=np.zeros((n, 3)), back_step=np.zeros((n, 3)), back_multiplier=np.zeros(r),
+    )  # fmt: skip
+
+
 @kernel
-def potential(cloth: Cloth, step: StepProblem, work: Workspace, y: FloatArray) -> float:
-    """Potential at y relative to the start, refreshing C, J and A y - b on the way.
+def potential(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArray) -> float:
+    """Potential at y relative to the start, without stencils, refreshing C, J and A y - b on the way.
 
     Of a quadratic the difference is displacement times mean slope: differences of large numbers are never formed.
     """
-    evaluate(cloth.rows, y, work.values, work.jacobian)
+    evaluate(cloth.rows, step.targets, y, work.values, work.jacobian)
     bending = cloth.bending
     total = 0.0
     for i in range(len(cloth.area)):
-        m = step.mass_factor * cloth.area[i]
+        m = step.inertia[i]
         fx, fy, fz = m * y[i, 0] - step.load[i, 0], m * y[i, 1] - step.load[i, 1], m * y[i, 2] - step.load[i, 2]
         for p in range(bending.indptr[i], bending.indptr[i + 1]):
-            v, j = step.bending_factor * bending.data[p], bending.indices[p]
+            v, j = step.bending * bending.data[p], bending.indices[p]
             fx += v * y[j, 0]
             fy += v * y[j, 1]
             fz += v * y[j, 2]
@@ -69,7 +90,20 @@ def potential(cloth: Cloth, step: StepProblem, work: Workspace, y: FloatArray) -
 
 
 @kernel
-def right_hand_side(cloth: Cloth, step: StepProblem, work: Workspace) -> None:
+def gradient(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArray) -> None:
+    """C, J and A y - b at y."""
+    evaluate(cloth.rows, step.targets, y, work.values, work.jacobian)
+    bending = cloth.bending
+    for i in range(len(cloth.area)):
+        for d in range(3):
+            v = step.inertia[i] * y[i, d] - step.load[i, d]
+            for p in range(bending.indptr[i], bending.indptr[i + 1]):
+                v += step.bending * bending.data[p] * y[bending.indices[p], d]
+            work.force[i, d] = v
+
+
+@kernel
+def right_hand_side(cloth: ClothArrays, step: StepArrays, work: Workspace) -> None:
     """Minus the gradient for the displacements, minus C for the multipliers that are kept."""
     rows, s, x = cloth.rows, cloth.assembly, work.solution
     for i in range(len(cloth.area)):
@@ -91,7 +125,7 @@ def right_hand_side(cloth: Cloth, step: StepProblem, work: Workspace) -> None:
 
 
 @kernel
-def linearise(cloth: Cloth, work: Workspace) -> float:
+def linearise(cloth: ClothArrays, work: Workspace) -> float:
     """Multipliers w (C + J d) of the linear model, not w C(y + d); returns the potential's derivative along d."""
     rows, x, jacobian = cloth.rows, work.solution, work.jacobian
     descent = 0.0
@@ -110,10 +144,27 @@ def linearise(cloth: Cloth, work: Workspace) -> float:
 
 
 @kernel
-def residual(cloth: Cloth, step: StepProblem, work: Workspace, lam: FloatArray) -> tuple[float, float]:
-    """rms over the free mass of the residual A y - b + J^T lambda and of A y - b, m/s^2; needs no further solve."""
+def strain_gap(cloth: ClothArrays, work: Workspace, lam: FloatArray) -> tuple[float, float]:
+    """Largest |C - lambda/w| and largest |C| of the enforced rows."""
+    gap = error = 0.0
+    for k in range(len(lam)):
+        if cloth.enforced[k]:
+            gap = max(gap, abs(work.values[k] - lam[k] / cloth.assembly.weight[k]))
+            if not abs(work.values[k]) <= error:
+                error = abs(work.values[k])
+    return gap, error
+
+
+@kernel
+def add_membrane(cloth: ClothArrays, work: Workspace, lam: FloatArray) -> None:
+    """residual = f + J^T lambda."""
     work.residual[:] = work.force
     add_forces(cloth.rows, work.jacobian, lam, work.residual)
+
+
+@kernel
+def accelerations(cloth: ClothArrays, step: StepArrays, work: Workspace) -> tuple[float, float]:
+    """rms over the free mass of the residual and of f, m/s^2."""
     total = ra = am = 0.0
     for i in range(len(cloth.area)):
         if not step.held[i]:
@@ -124,16 +175,3 @@ def residual(cloth: Cloth, step: StepProblem, work: Workspace, lam: FloatArray) 
             am += (f[0] ** 2 + f[1] ** 2 + f[2] ** 2) / m
     total = max(total, 1e-300)
     return np.sqrt(ra / total), np.sqrt(am / total)
-
-
-@kernel
-def refresh_cloth(cloth: Cloth, step: StepProblem, inertia: FloatArray, work: Workspace, y: FloatArray) -> None:
-    """C, J and A y - b at y."""
-    evaluate(cloth.rows, y, work.values, work.jacobian)
-    bending = cloth.bending
-    for i in range(len(inertia)):
-        for d in range(3):
-            v = inertia[i] * y[i, d] - step.load[i, d]
-            for p in range(bending.indptr[i], bending.indptr[i + 1]):
-                v += step.bending_factor * bending.data[p] * y[bending.indices[p], d]
-            work.force[i, d] = v

@@ -121,12 +121,29 @@ def of_points(
 
 
 @kernel
-def forces_on_bodies(c: ContactSet, force: FloatArray, bodies: int) -> FloatArray:
-    """With what force (bodies + 1, 3), N, the cloth acts on each body; the first row is the cloth itself, and zero."""
-    out = np.zeros((bodies + 1, 3))
+def wrenches_on_bodies(c: ContactSet, force: FloatArray, y: FloatArray, bodies: int) -> FloatArray:
+    """With what force and torque (1 + bodies, 6), N and N m, the cloth acts on each body; the first row, itself, is 0.
+
+    force: (c, 3) N on the side of a contact with positive weights. It acts where the cloth is, at y (n, 3), so that
+    what a body receives is just what the cloth loses; torques are about the origin.
+    """
+    out = np.zeros((1 + bodies, 6))
     for k in range(len(c.gap)):
-        if c.body[k] > 0:
-            share = c.weights[k, 0] + c.weights[k, 1] + c.weights[k, 2] + c.weights[k, 3]
-            for d in range(3):
-                out[c.body[k], d] -= share * force[k, d]
+        b = c.body[k]
+        if b == 0:
+            continue
+        px = py = pz = share = 0.0
+        for a in range(4):
+            w, i = c.weights[k, a], c.nodes[k, a]
+            share += w
+            px += w * y[i, 0]
+            py += w * y[i, 1]
+            pz += w * y[i, 2]
+        fx, fy, fz = force[k, 0], force[k, 1], force[k, 2]
+        out[b, 0] -= share * fx
+        out[b, 1] -= share * fy
+        out[b, 2] -= share * fz
+        out[b, 3] -= py * fz - pz * fy
+        out[b, 4] -= pz * fx - px * fz
+        out[b, 5] -= px * fy - py * fx
     return out

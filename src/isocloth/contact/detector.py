@@ -13,21 +13,21 @@ from isocloth.contact.contact_set import ContactSet, middles, of_pairs, of_point
 from isocloth.contact.jaws import Jaws
 from isocloth.contact.narrow import contacts, contacts_and_near, crossings, smallest_distance
 from isocloth.contact.surface import Pairs
-from isocloth.contact.world import FOUND, NEAR, PROXIMITY, RESTLESS, CollisionWorld
+from isocloth.contact.world import CollisionWorld
 from isocloth.obstacles import Floor, Plane, Solid
 
 
 class ContactDetector:
     """One step among the surroundings, between jaws or not: from positions `before` (n, 3) at `begin` to `end`, s."""
 
-    def __init__(self, around: CollisionWorld, before: FloatArray, held: BoolArray, begin: float, end: float) -> None:
-        self.around, self.before, self.held = around, before, held
+    def __init__(self, world: CollisionWorld, before: FloatArray, held: BoolArray, begin: float, end: float) -> None:
+        self.world, self.before, self.held = world, before, held
         self.jaws: Sequence[Jaws] = ()
-        self.pairwise = around.has_pairs
+        self.pairwise = world.has_pairs
         self.begin, self.end = begin, end
-        self.x0 = around.vertices(before, begin)
-        self._features_at_end = around.vertices(before, end)[len(before) :]
-        self.margin = max(around.fabric.thickness, 0.1 * around.spacing)
+        self.x0 = world.vertices(before, begin)
+        self._features_at_end = world.vertices(before, end)[len(before) :]
+        self.margin = max(world.fabric.thickness, 0.1 * world.spacing)
         self._pairs: Pairs | None = None
         self._swept: FloatArray | None = None
         self._near: Pairs | None = None  # those of the pairs that matter ...
@@ -39,9 +39,9 @@ class ContactDetector:
 
     def find(self, y: FloatArray) -> ContactSet:
         """Contacts at the iterate y (n, 3); the gaps are those at y, whatever is asked how often."""
-        margin = FOUND * self.around.fabric.thickness
-        parts = [part for k, o in self.around.solids for part in self._with_solid(k, o, y, margin)]
-        if self.around.has_pairs:
+        margin = self.world.options.found * self.world.fabric.thickness
+        parts = [part for k, o in self.world.solids for part in self._with_solid(k, o, y, margin)]
+        if self.world.has_pairs:
             parts.append(self._calmed(self._pairwise(y, margin)))
         parts += [jaws.contacts(y) for jaws in self.jaws]
         return _join([p for p in parts if len(p.gap)])
@@ -51,9 +51,9 @@ class ContactDetector:
         self._iterates += 1
         before = self._found
         self._found = found
-        if before is None or self._iterates <= RESTLESS:
+        if before is None or self._iterates <= self.world.options.calmed:
             return found
-        share = 1.0 / (self._iterates - RESTLESS + 1)
+        share = 1.0 / (self._iterates - self.world.options.calmed + 1)
         _, now, old = np.intersect1d(found.key, before.key, return_indices=True)
         for new, last in zip(found[1:5], before[1:5], strict=True):
             if new.ndim == 2:  # weights, normals and slips, but not gaps
@@ -67,16 +67,16 @@ class ContactDetector:
 
     def precompile(self) -> None:
         """Load, or compile, what the first contact will need: a robot must not wait for it then."""
-        around, x0 = self.around, self.x0
+        world, x0 = self.world, self.x0
         nothing = np.zeros((0, 2), dtype=np.int64)
-        if around.has_pairs:
+        if world.has_pairs:
             pairs = Pairs(nothing, nothing)
-            found, near = contacts_and_near(around.surface, pairs, x0, x0, around.rest, PROXIMITY, 0.0, 0.0)
-            contacts(around.surface, near, x0, x0, around.rest, PROXIMITY, 0.0)
-            of_pairs(found, x0, x0, len(self.before), self.held, around._friction, around._number)
-            crossings(around.surface, pairs, x0, x0)
-        if around.solids:
-            y, (corners, share) = self.before, around._nodes
+            found, near = contacts_and_near(world.surface, pairs, x0, x0, world.rest, world.options.proximity, 0.0, 0.0)
+            contacts(world.surface, near, x0, x0, world.rest, world.options.proximity, 0.0)
+            of_pairs(found, x0, x0, len(self.before), self.held, world.friction, world.bodies)
+            crossings(world.surface, pairs, x0, x0)
+        if world.solids:
+            y, (corners, share) = self.before, world.nodes
             gap, normal = np.full(len(y), np.inf), np.zeros((len(y), 3))
             of_points(gap, normal, corners, share, y, y, self.held, 0.0, 0.0, 0.0, 0, 0)
 
@@ -86,14 +86,14 @@ class ContactDetector:
 
     def crossings(self, y: FloatArray) -> int:
         """Pairs that pass through each other on the straight way to y."""
-        if not self.around.has_pairs:
+        if not self.world.has_pairs:
             return 0
         if not self._approached and self._looked_at is not None and np.array_equal(y, self._looked_at):
             return 0  # what does not come close does not pass
         pairs = self._candidates(y)
         if len(pairs.node_face) + len(pairs.edge_edge) == 0:
             return 0
-        return len(crossings(self.around.surface, pairs, self.x0, self._whole(y)))
+        return len(crossings(self.world.surface, pairs, self.x0, self._whole(y)))
 
     def stop_short(self, y: FloatArray) -> FloatArray:
         """The last positions (n, 3) on the way to y, of a few tried, that let no pair pass through each other."""
@@ -108,17 +108,17 @@ class ContactDetector:
     def pace(self, y: FloatArray) -> float:
         """Speed of the obstacle that moves fastest, m/s; of a solid, where the cloth is, at y (n, 3)."""
         moved = [self._features_at_end - self.x0[len(y) :]]
-        moved += [o.displacement(y, self.begin, self.end) for _, o in self.around.solids if not o.still]
+        moved += [o.displacement(y, self.begin, self.end) for _, o in self.world.solids if not o.still]
         return float(np.linalg.norm(np.concatenate(moved), axis=1).max(initial=0.0)) / (self.end - self.begin)
 
     def smallest_gap(self, y: FloatArray) -> float:
         """Smallest distance less the separation that is to be kept, m."""
         least = np.inf
-        for _, o in self.around.solids:
-            least = min(least, float(o.gaps(y, self.end)[0].min()) - self.around.half)
-        if self.around.has_pairs:
+        for _, o in self.world.solids:
+            least = min(least, float(o.gaps(y, self.end)[0].min()) - self.world.half)
+        if self.world.has_pairs:
             whole = self._whole(y)
-            least = min(least, smallest_distance(self.around.surface, self._candidates(y), whole, self.around.rest))
+            least = min(least, smallest_distance(self.world.surface, self._candidates(y), whole, self.world.rest))
         return least
 
     def _whole(self, y: FloatArray) -> FloatArray:
@@ -130,42 +130,42 @@ class ContactDetector:
     def _candidates(self, y: FloatArray) -> Pairs:
         # found once for boxes with a margin, and again only if an iterate leaves them
         if self._pairs is None or self._swept is None or np.abs(y - self._swept).max() > 0.25 * self.margin:
-            around = self.around
+            world = self.world
             self._swept = y.copy()
             self._near = None
-            self._pairs = candidates(around.surface, self.x0, self._whole(y), self.margin, around.self_collision)
+            self._pairs = candidates(world.surface, self.x0, self._whole(y), self.margin, world.self_collision)
         return self._pairs
 
     def _pairwise(self, y: FloatArray, margin: float) -> ContactSet:
-        around, pairs = self.around, self._candidates(y)
+        world, pairs = self.world, self._candidates(y)
         if len(pairs.node_face) + len(pairs.edge_edge) == 0:
             self._looked_at, self._approached = y.copy(), False
             return NOTHING
-        whole, wander = self._whole(y), NEAR * around.fabric.thickness
+        whole, wander = self._whole(y), world.options.looked_again * world.fabric.thickness
         if self._near is None or self._near_at is None or np.abs(y - self._near_at).max() > wander:
             found, self._near = contacts_and_near(
-                around.surface, pairs, self.x0, whole, around.rest, PROXIMITY, margin, wander
+                world.surface, pairs, self.x0, whole, world.rest, world.options.proximity, margin, wander
             )
             self._near_at = y.copy()
         else:
-            found = contacts(around.surface, self._near, self.x0, whole, around.rest, PROXIMITY, margin)
+            found = contacts(world.surface, self._near, self.x0, whole, world.rest, world.options.proximity, margin)
         self._looked_at, self._approached = y.copy(), bool(found.crossed.any())
-        pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, around._friction, around._number)
+        pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, world.friction, world.bodies)
         return pairwise
 
     def _with_solid(self, k: int, solid: Solid, y: FloatArray, margin: float) -> list[ContactSet]:
         """Contacts of nodes, and of the centres of faces where nodes outside do not keep faces outside."""
-        around, key = self.around, -((k + 1) << 40)
-        chosen = [(y, around._nodes, key)]
+        world, key = self.world, self.world.first_key(k)
+        chosen = [(y, world.nodes, key)]
         if not _is_flat(solid):
-            chosen.append((middles(*around._centres, y), around._centres, key + len(y)))
+            chosen.append((middles(*world.centres, y), world.centres, key + len(y)))
         parts = []
         for points, (corners, share), first in chosen:
             gap, normal = solid.gaps(points, self.end)
-            if gap.min() >= around.half + margin:
+            if gap.min() >= world.half + margin:
                 continue
             part: ContactSet = of_points(
-                gap, normal, corners, share, self.before, y, self.held, around.half, margin, solid.friction, first,
+                gap, normal, corners, share, self.before, y, self.held, world.half, margin, solid.friction, first,
                 k + 1,
             )  # fmt: skip
             if not solid.still and len(part.gap):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -94,3 +94,9 @@ def pressing(c: ContactSet, law: ContactState, nodes: int) -> tuple[BoolArray, C
         law.trial[of],
     )  # fmt: skip
     return touched, ContactHistory(c.key[of], kept)
+
+
+def chosen_history(history: ContactHistory, chosen: BoolArray) -> ContactHistory:
+    """The chosen contacts (c,) only."""
+    columns: list[Any] = [column[chosen] for column in history.law]
+    return ContactHistory(history.key[chosen], ContactState(*columns))

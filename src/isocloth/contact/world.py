@@ -1,4 +1,4 @@
-"""What the cloth can touch, obstacles and itself, and its contacts at an iterate of a step."""
+"""The collision world: what the cloth can touch, obstacles and itself."""
 
 from __future__ import annotations
 
@@ -7,71 +7,134 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.typing import FloatArray, IntArray
-from isocloth.contact import (
-    Feature,
-    Surface,
-    build_surface,
-    piercings,
-)
-from isocloth.contact.contact_set import ContactSet, forces_on_bodies
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.contact.history import ContactHistory, chosen_history
+from isocloth.contact.options import ContactOptions
+from isocloth.contact.surface import Feature, Surface, build_surface
+from isocloth.contact.tangled import piercings
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Obstacle, Solid
-from isocloth.simulation.gripper import Gripper
+from isocloth.obstacles.motion import Commanded
 
-#: the papers' proximity parameter: a pair counts as colliding when it comes within 2 omega of its separation
-PROXIMITY = 0.5
-
-#: of the thickness: contacts are found while their gap is below the first; pairs that are further away than iterates
-#: move are looked at again only if a node has gone by the second
-FOUND, NEAR = 0.2, 1.0
-
-#: iterates of a step after which normals and nearest points follow more and more slowly. Those of two edges that are
-#: almost parallel jump along the edges when these move by micrometres, and an iteration that takes them as they are may
-#: go to and fro for ever
-RESTLESS = 6
+#: keys of contacts with a solid start at -(its number << SHIFT)
+SHIFT = 40
 
 
 class CollisionWorld:
-    """Obstacles and layers around a cloth; `at(...)` opens a step among them."""
+    """Obstacles and layers around a cloth. A `ContactDetector` finds the contacts of a step among them.
 
-    def __init__(self, rest: Mesh, fabric: Fabric, obstacles: Sequence[Any], self_collision: bool) -> None:
-        for obstacle in obstacles:
-            if not isinstance(obstacle, Obstacle):
-                raise TypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
-        if len({id(o) for o in obstacles}) != len(obstacles):
-            raise ValueError("an obstacle is named twice; give each once")
-        self.obstacles = tuple(obstacles)
+    Bodies are numbered by their place among the obstacles, from 1; 0 is the cloth. Keys of contacts come from a number
+    that an obstacle keeps when others come and go, so that the contact history of those that stay remains valid.
+    """
+
+    def __init__(
+        self, rest: Mesh, fabric: Fabric, obstacles: Sequence[Any], self_collision: bool,
+        options: ContactOptions | None = None,
+    ) -> None:  # fmt: skip
+        self.options = options or ContactOptions()
         self.self_collision = bool(self_collision)
         self.fabric, self.rest = fabric, rest.vertices
-        self.solids = [(k, o) for k, o in enumerate(self.obstacles) if isinstance(o, Solid)]
-        self.features = [(k, o) for k, o in enumerate(self.obstacles) if isinstance(o, Features)]
         self.half = fabric.thickness / 2
-        n = rest.n_vertices
-        self.surface: Surface = build_surface(
-            n, rest.triangles, fabric.thickness,
-            [Feature(len(o.vertices(0.0)), o.edges, o.faces, self.half + o.radius) for _, o in self.features],
-        )  # fmt: skip
-        edges = rest.vertices[self.surface.edges[: self._cloth_edges()]]
-        self.spacing = float(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1).mean())
+        self._mesh = rest
+        self.nodes, self.centres = _node_weights(rest.n_vertices), _centre_weights(rest)
+        #: as they were given, and as they move: a copy takes the place of one that is moved at run time
+        self.obstacles: tuple[Obstacle, ...] = ()
+        self._actors: tuple[Obstacle, ...] = ()
+        self._numbers: tuple[int, ...] = ()
+        self._next = 1
+        for obstacle in obstacles:
+            self._append(obstacle)
+        self._build()
         if self.self_collision and fabric.thickness > self.spacing:
             raise ValueError(
                 f"the cloth is {fabric.thickness:g} m thick and its edges are {self.spacing:.3g} m long on average: "
                 "expected elements longer than the cloth is thick; use a coarser mesh or a thinner fabric"
             )
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is nothing to touch."""
+        return not self.obstacles and not self.self_collision
+
+    def add(self, obstacle: Any) -> None:
+        """A further obstacle, behind the others."""
+        self._append(obstacle)
+        self._build()
+
+    def remove(self, index: int, history: ContactHistory) -> ContactHistory:
+        """Take an obstacle out; returns what is left of the contact history."""
+        number, features = self._numbers[index], isinstance(self.obstacles[index], Features)
+        left = [k for k in range(len(self.obstacles)) if k != index]
+        kept = self._of_others(history.key, number, features)
+        self.obstacles = tuple(self.obstacles[k] for k in left)
+        self._actors = tuple(self._actors[k] for k in left)
+        self._numbers = tuple(self._numbers[k] for k in left)
+        self._build()
+        return chosen_history(history, kept)
+
+    def _of_others(self, keys: IntArray, number: int, features: bool) -> BoolArray:
+        """Which keys stay valid without an obstacle; features count their vertices one after the other, and all shift."""
+        if not features:
+            return (keys < -(number << SHIFT)) | (keys >= -((number - 1) << SHIFT))
+        a, b = (keys >> 31) & (2**31 - 1), keys & (2**31 - 1)
+        edge_edge, faces = keys >> 62 != 0, int((self.surface.body[self.surface.faces[:, 0]] == 0).sum())
+        ours = np.where(
+            edge_edge, (a < self.cloth_edges) & (b < self.cloth_edges), (a < len(self.rest)) & (b < faces)
+        )
+        return np.asarray((keys < 0) | ours)
+
+    def _append(self, obstacle: Any) -> None:
+        if not isinstance(obstacle, Obstacle):
+            raise TypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
+        if any(known is obstacle for known in self.obstacles):
+            raise ValueError("an obstacle is named twice; give each once")
+        self.obstacles, self._actors = (*self.obstacles, obstacle), (*self._actors, obstacle)
+        self._numbers, self._next = (*self._numbers, self._next), self._next + 1
+
+    def _build(self) -> None:
+        """What follows from the obstacles that there are."""
+        self.solids = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Solid)]
+        self.features = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Features)]
+        self.surface: Surface = build_surface(
+            len(self.rest), self._mesh.triangles, self.fabric.thickness,
+            [Feature(len(o.vertices(0.0)), o.edges, o.faces, self.half + o.radius) for _, o in self.features],
+        )  # fmt: skip
+        self.cloth_edges = int((self.surface.body[self.surface.edges[:, 0]] == 0).sum())
+        edges = self.rest[self.surface.edges[: self.cloth_edges]]
+        self.spacing = float(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1).mean())
         # coefficient by body: the cloth itself, then features
-        self._friction = np.array([fabric.friction] + [o.friction for _, o in self.features])
-        self._number = np.array([0] + [k + 1 for k, _ in self.features], dtype=np.int64)
+        self.friction = np.array([self.fabric.friction] + [o.friction for _, o in self.features])
+        self.bodies = np.array([0] + [k + 1 for k, _ in self.features], dtype=np.int64)
         self.has_pairs = self.self_collision or bool(self.features)
-        self._nodes, self._centres = _node_weights(n), _centre_weights(rest)
+
+    def first_key(self, index: int) -> int:
+        """Of the contacts with a solid."""
+        return -(self._numbers[index] << SHIFT)
+
+    def place(self, before: FloatArray, after: FloatArray, begin: float, end: float) -> None:
+        """Let obstacles that are moved at run time go from poses to poses (o, 4, 3); NaN: follows its own motion."""
+        moved = [k for k in range(len(self.obstacles)) if np.isfinite(after[k, 0, 0])]
+        own = [k for k, o in enumerate(self._actors) if o is not self.obstacles[k] and k not in moved]
+        if not moved and not own:
+            return
+        actors = list(self._actors)
+        for k in own:
+            actors[k] = self.obstacles[k]
+        for k in moved:
+            start = before[k] if np.isfinite(before[k, 0, 0]) else np.vstack(self.obstacles[k].pose(begin))
+            motion = Commanded((start[:3], start[3]), (after[k, :3], after[k, 3]), begin, end)
+            actors[k] = self.obstacles[k].placed(motion)
+        self._actors = tuple(actors)
+        self.solids = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Solid)]
+        self.features = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Features)]
 
     def check_start(self, positions: FloatArray) -> None:
         """Raise if layers pass through each other at positions (n, 3): they would have no side to be kept on."""
         if not self.self_collision:
             return
         faces = self.surface.faces[self.surface.body[self.surface.faces[:, 0]] == 0]
-        pierced = piercings(positions, self.surface.edges[: self._cloth_edges()], faces)
+        pierced = piercings(positions, self.surface.edges[: self.cloth_edges], faces)
         if len(pierced):
             at = positions[self.surface.edges[pierced[0, 0]]].mean(axis=0)
             raise ValueError(
@@ -80,25 +143,11 @@ class CollisionWorld:
                 "start from another shape"
             )
 
-    def _cloth_edges(self) -> int:
-        return int((self.surface.body[self.surface.edges[:, 0]] == 0).sum())
-
     def vertices(self, positions: FloatArray, time: float) -> FloatArray:
         """Nodes of the cloth, then vertices of features, (V, 3) m."""
         if not self.features:
             return positions
         return np.concatenate([positions, *[o.vertices(time) for _, o in self.features]])
-
-    def record(self, c: ContactSet, force: FloatArray, grippers: Sequence[Gripper] = ()) -> None:
-        """Tell the obstacles, and the grippers after them, with what force the cloth acts on them."""
-        bodies = (*self.obstacles, *grippers)
-        for body, pressed in zip(bodies, forces_on_bodies(c, force, len(bodies))[1:], strict=True):
-            body._record(pressed)
-
-    def record_nothing(self) -> None:
-        """Tell the obstacles that the cloth does not touch them."""
-        for obstacle in self.obstacles:
-            obstacle._record(np.zeros(3))
 
 
 def _node_weights(count: int) -> tuple[IntArray, FloatArray]:

@@ -28,27 +28,19 @@ from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.system import Assembly
 from isocloth.contact.contact_set import ContactSet
+from isocloth.contact.options import ContactNumbers
 from isocloth.contact.history import OPEN, SLIDE, STICK, ContactState
 from isocloth.sparse.block_index import BlockIndex, find_block
 from isocloth.sparse.fronts import Fronts
-
-#: spring of a closed contact relative to the inertia m/h^2 it moves: under 1 g it gives way by 1e-3 g h^2, a micrometre
-#: at 10 ms
-STIFFNESS = 1e3
-
-#: the same of any contact: between obstacles that leave no room, forces would grow without end
-STIFFEST = 1e8
-
-#: part of rho |s_T|, with s_T the largest slip, by which forces may be wrong: what would stop a contact in the step
-FORGIVEN = 0.01
 
 Vector = tuple[float, float, float]
 
 
 @kernel
 def prepare(
-    c: ContactSet, inertia: FloatArray, held: BoolArray, yielding: float, softly: float, begin: bool, law: ContactState
-) -> None:
+    c: ContactSet, inertia: FloatArray, held: BoolArray, o: ContactNumbers, yielding: float, softening: float, begin: bool,
+    law: ContactState,
+) -> None:  # fmt: skip
     """Scale, spring, threshold and anchor of each contact from its last force; `begin`: that of the step before.
 
     The inertia that a contact moves is 1 / (B diag(h^2/m) B^T); if its nodes are held, that of its nodes. Its spring is
@@ -75,10 +67,10 @@ def prepare(
             law.threshold[k] = limit
         else:
             update_threshold(c, law, k, law.force)
-        least = softly * max(STIFFNESS * law.scale[k], abs(normal) / yielding)
+        least = softening * max(o.stiffness * law.scale[k], abs(normal) / yielding)
         if c.press[k] > 0.0:
             least = max(least, limit / yielding)  # few nodes may carry a whole cloth: not their own inertia counts
-        law.stiffness[k] = min(least if begin else max(law.stiffness[k], least), STIFFEST * law.scale[k])
+        law.stiffness[k] = min(least if begin else max(law.stiffness[k], least), o.stiffest * law.scale[k])
         if begin:
             law.anchor[k, 0], law.anchor[k, 1], law.anchor[k, 2] = r0 - normal * n0, r1 - normal * n1, r2 - normal * n2
 
@@ -99,12 +91,12 @@ def update_threshold(c: ContactSet, law: ContactState, k: int, r: FloatArray) ->
 
 
 @kernel
-def law_residual(c: ContactSet, law: ContactState) -> tuple[float, float, float, float, float]:
+def law_residual(c: ContactSet, law: ContactState, forgiven: float) -> tuple[float, float, float, float, float]:
     """Deepest penetration, m; largest distance of a force from where the law puts it, largest force, the distance less
     what slip forgives, and the distance less what springs give way, N.
 
     Between jaws a gap of either sign counts as a penetration: one of them gives way. In a cloth at rest the law must be
-    met closely, or it creeps; if something slides, a force may be wrong by `FORGIVEN` of what would stop it within the
+    met closely, or it creeps; if something slides, a force may be wrong by `forgiven` of what would stop it within the
     step.
 
     The distance is that of Alart and Curnier (1991), |r - P(r - rho (g, s_T))|, with rho the scale of the contact. What
@@ -141,7 +133,7 @@ def law_residual(c: ContactSet, law: ContactState) -> tuple[float, float, float,
             yielded = _yielded(slip, (r0, r1, r2), anchor, law.stiffness[k])
             rest = _off((n0, n1, n2), (r0, r1, r2), start, grip, yielded, limit)
             off, rest = max(off, -normal), max(rest, -normal)
-        error, excess = max(error, off), max(excess, off - FORGIVEN * rho * furthest)
+        error, excess = max(error, off), max(excess, off - forgiven * rho * furthest)
         plastic = max(plastic, rest)
     return depth, error, largest, excess, plastic
 

@@ -17,16 +17,13 @@ import numpy as np
 
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray
-from isocloth.cloth.problem import StepProblem
+from isocloth.cloth.step import Step
 from isocloth.cloth.tangent import Workspace
 from isocloth.contact.contact_set import ContactSet
 from isocloth.contact.history import ContactState
 from isocloth.friction.coulomb import return_map
 from isocloth.friction.linearised import Linearised
 from isocloth.friction.semismooth import relative
-
-#: share of the largest force below which a contact counts as open: the accuracy of the library
-NOTHING = 1e-6
 
 
 @cache
@@ -36,25 +33,25 @@ def available() -> bool:
 
 
 def fall_back(
-    linearised: Linearised, step: StepProblem, inertia: FloatArray, work: Workspace, lam: FloatArray, c: ContactSet,
-    law: ContactState, curvature: int,
+    linearised: Linearised, step: Step, work: Workspace, lam: FloatArray, c: ContactSet,
+    law: ContactState, curvature: int, zero: float,
 ) -> int:  # fmt: skip
-    """Replace work.solution, forces and status, which `descend` could not make those of the springs.
+    """Replace work.solution, forces and status, which `semismooth_newton` could not make those of the springs.
 
     Returns how many problems the library solved: 1 or 0.
     """
-    x, s = work.solution, 3 * len(inertia)
+    x, s = work.solution, 3 * len(step.held)
     if not np.isfinite(x).all() or c.press.any() or not available():  # the conic form knows no jaws
         return 0
     from isocloth.friction.conic import solve_conic  # with the solvers of libraries: hardly ever needed
 
-    matrix, g = linearised.at(step, inertia, work, lam, curvature)
+    matrix, g = linearised.at(step, work, lam, curvature)
     found = solve_conic(matrix, g, c, law, step.held, x[:s])
     if found is None:
         return 0
     x[:s], law.force[:] = found
     push = np.einsum("cd,cd->c", law.force, c.normal)
-    law.threshold[push <= NOTHING * push.max()] = 0.0
+    law.threshold[push <= zero * push.max()] = 0.0
     _restate(c, law, x)
     return 1
 

@@ -2,7 +2,7 @@
 
 With the multipliers of all rows eliminated, Newton's system (system.py) in the displacements d alone is
 
-    A = diag(inertia) + a_K K + sum over rows of (w J^T J + 2 |lambda| S),    g = A y - b + sum w C J^T,
+    A = diag(inertia) + a_K K + H + sum over rows of (w J^T J + 2 |lambda| S),    g = f + sum w C J^T,
 
 and the contacts enter as rows of H + J d >= 0 (contact_qp.py). Newton itself never forms A: it assembles into its
 factor.
@@ -10,11 +10,14 @@ factor.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.base.typing import BoolArray, FloatArray
-from isocloth.cloth.problem import Problem, StepProblem
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.cloth.cloth import Cloth
+from isocloth.cloth.step import Step
 from isocloth.cloth.system import TENSION
 from isocloth.cloth.tangent import Workspace
 from isocloth.contact.contact_set import ContactSet
@@ -24,8 +27,8 @@ from isocloth.friction.contact_qp import ContactQP
 class Linearised:
     """Makes A and g of one cloth at any iterate; the pattern of A is always the same."""
 
-    def __init__(self, problem: Problem) -> None:
-        rows, size = problem.rows, 3 * problem.n
+    def __init__(self, cloth: Cloth) -> None:
+        rows, size = cloth.rows, 3 * cloth.n
         m = rows.sizes
         self._rows, self._size = rows, size
         self._row = np.repeat(np.arange(len(rows)), m**2)
@@ -36,19 +39,20 @@ class Linearised:
         i = (3 * rows.nodes[self._a, None] + axes)[:, :, None] + 0 * axes
         j = (3 * rows.nodes[self._b, None] + axes)[:, None, :] + 0 * axes[:, None]
         self._definite = rows.definite[self._row]
-        bending = sp.coo_matrix(sp.kron(problem.stiffness, sp.eye_array(3)))
+        bending = sp.coo_matrix(sp.kron(cloth.stiffness, sp.eye_array(3)))
         self._bending = bending.data
-        # entries of the membrane, of bending and of inertia, in this order, each with its place in the columns of A
-        self._i = np.concatenate([i.ravel(), bending.row, np.arange(size)])
-        self._j = np.concatenate([j.ravel(), bending.col, np.arange(size)])
+        first, second = _scalars([term.stencils for term in cloth.stencils])
+        # entries of the membrane, bending, stencils and inertia, in this order, each with its place in the columns of A
+        self._i = np.concatenate([i.ravel(), bending.row, first, np.arange(size)])
+        self._j = np.concatenate([j.ravel(), bending.col, second, np.arange(size)])
         places, self._place = np.unique(self._j * size + self._i, return_inverse=True)
         self._indices = places % size
         self._indptr = np.searchsorted(places // size, np.arange(size + 1))
 
     def at(
-        self, step: StepProblem, inertia: FloatArray, work: Workspace, multipliers: FloatArray, curvature: int
+        self, step: Step, work: Workspace, multipliers: FloatArray, curvature: int
     ) -> tuple[sp.csc_matrix, FloatArray]:
-        """A (3n, 3n) and g (3n,) N where C, J and A y - b are those of `work`; held nodes become identity.
+        """A (3n, 3n) and g (3n,) N where C, J, f and H are those of `work`; held nodes become identity.
 
         curvature: BOUND or TENSION, see system.py.
         """
@@ -59,7 +63,8 @@ class Linearised:
             geometric[~self._definite] = 0.0
         membrane = (rows.weight[self._row, None] * work.jacobian[self._a])[:, :, None] * work.jacobian[self._b][:, None]
         membrane[:, np.arange(3), np.arange(3)] += geometric[:, None]
-        values = np.concatenate([membrane.ravel(), step.bending_factor * self._bending, np.repeat(inertia, 3)])
+        values = np.concatenate([membrane.ravel(), step.arrays.bending * self._bending, work.hessian,
+                                 np.repeat(step.inertia, 3)])
         held = np.repeat(step.held, 3)
         values[held[self._i] | held[self._j]] = 0.0
         values[len(values) - size :][held] = 1.0
@@ -69,6 +74,18 @@ class Linearised:
         np.add.at(gradient, rows.nodes, pull)
         gradient[step.held] = 0.0
         return sp.csc_matrix((data, self._indices, self._indptr), shape=(size, size)), gradient.ravel()
+
+
+def _scalars(stencils: Sequence[IntArray]) -> tuple[IntArray, IntArray]:
+    """Row and column in A of every entry of the blocks of stencils, in the order of `Workspace.hessian`."""
+    parts = [np.empty((2, 0), dtype=np.int64)]
+    for nodes in stencils:
+        scalars = (3 * nodes[:, :, None] + np.arange(3)).reshape(len(nodes), -1)
+        size = (*scalars.shape, scalars.shape[1])
+        rows, columns = np.broadcast_to(scalars[:, :, None], size), np.broadcast_to(scalars[:, None, :], size)
+        parts.append(np.stack([rows.ravel(), columns.ravel()]))
+    first, second = np.concatenate(parts, axis=1)
+    return first, second
 
 
 def normal_rows(c: ContactSet, held: BoolArray) -> sp.csr_matrix:
@@ -99,10 +116,10 @@ def along_surface(c: ContactSet, vector: FloatArray) -> FloatArray:
 
 
 def contact_problem(
-    linearised: Linearised, step: StepProblem, inertia: FloatArray, work: Workspace, multipliers: FloatArray,
+    linearised: Linearised, step: Step, work: Workspace, multipliers: FloatArray,
     c: ContactSet, friction: FloatArray, curvature: int,
 ) -> ContactQP:  # fmt: skip
     """The contact problem of a linearisation, its friction (c, 3) N a force that is known."""
-    matrix, g = linearised.at(step, inertia, work, multipliers, curvature)
+    matrix, g = linearised.at(step, work, multipliers, curvature)
     load = nodal_forces(c, step.held, friction)
     return ContactQP(matrix, g - load.ravel(), normal_rows(c, step.held), c.gap.copy())

@@ -24,38 +24,16 @@ import numpy as np
 
 from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.cloth.problem import StepProblem
+from isocloth.cloth.step import StepArrays
 from isocloth.cloth.system import assemble
-from isocloth.cloth.tangent import Cloth, Workspace, right_hand_side
+from isocloth.cloth.tangent import ClothArrays, Workspace, right_hand_side
 from isocloth.contact.contact_set import ContactSet
+from isocloth.contact.options import ContactNumbers
 from isocloth.contact.history import ContactState
 from isocloth.friction.coulomb import add_springs, distance, has_room, locate, return_map, update_threshold
 from isocloth.sparse.block_index import BlockIndex
 from isocloth.sparse.cholesky import back_substitute, dot, factorise, solve
 from isocloth.sparse.fronts import Fronts
-
-#: contacts that may open, close, stick or slide anew before the matrix is factored again, and not corrected
-FEW = 25
-
-#: part of its spring by which the stiffness of a contact may differ from that in the factor without being corrected
-SAME = 0.05
-
-#: corrections of the matrix, each a pair of substitutions, and the part of the error at which they end; together they
-#: take about as long as a factorisation
-CORRECTIONS = (12, 1e-2)
-
-#: the same while the thresholds update_threshold
-ROUGHLY = (1, 0.1)
-
-#: how often the thresholds of friction may follow the pressure between two factorisations
-FOLLOWING = 8
-
-#: part of the way below which no shorter one is tried while the thresholds update_threshold
-SHORTEST = 0.1
-
-#: a step is taken in full if the slope at its end is at most this part of the slope at its begin
-FULL = 0.1
-
 
 class ContactLinearisation(NamedTuple):
     """Contacts during the descent, and what it needs besides."""
@@ -79,8 +57,8 @@ class ContactLinearisation(NamedTuple):
 
 @kernel
 def semismooth_newton(
-    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, places: BlockIndex, work: Workspace, c: ContactSet,
-    law: ContactState, lam: FloatArray, curvature: int, tolerance: float, most: int, lawful: float,
+    cloth: ClothArrays, step: StepArrays, f: Fronts, places: BlockIndex, work: Workspace, c: ContactSet,
+    law: ContactState, lam: FloatArray, o: ContactNumbers, curvature: int, tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip
     """Displacement in work.solution, forces and status in law; returns the factorisations spent.
 
@@ -95,12 +73,12 @@ def semismooth_newton(
     rounds = spent = 0
     while rounds < most:
         m.before[:] = x
-        anew = _linearise_contacts(c, law, m, rounds == 0)
-        if rounds == 0 or anew > FEW:
+        anew = _linearise_contacts(c, law, m, o.same_stiffness, rounds == 0)
+        if rounds == 0 or anew > o.correctable:
             if not has_room(m.place, m.matrix):
                 return -1 - spent
             assemble(
-                cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held,
+                cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, step.held,
                 curvature,
             )  # fmt: skip
             right_hand_side(cloth, step, work)
@@ -112,13 +90,13 @@ def semismooth_newton(
             m.towards[:] = 0.0
             _aim(c, m, x)
         else:
-            _correct(c, f, step, m, anew, CORRECTIONS, x)
+            _correct(c, f, step, m, anew, o.corrections, o.corrected, x)
         rounds += 1
         near = distance(c, law, m.target, m.towards, False) <= tolerance
-        _go(m, x, 1.0 if rounds == 1 or near else _line_search(c, law, m))
+        _go(m, x, 1.0 if rounds == 1 or near else _line_search(c, law, m, o.full))
         if near:
             break
-    _update_thresholds(c, law, f, step, m, x, lawful)
+    _update_thresholds(c, law, f, step, m, o, x, lawful)
     law.force[:] = m.balance
     _name(c, law, m)
     return spent
@@ -142,7 +120,7 @@ def _allocate(count: int, scalars: int) -> ContactLinearisation:
 
 
 @kernel
-def _linearise_contacts(c: ContactSet, law: ContactState, m: ContactLinearisation, by_force: bool) -> int:
+def _linearise_contacts(c: ContactSet, law: ContactState, m: ContactLinearisation, same: float, by_force: bool) -> int:
     """Force and stiffness of all contacts at u; returns how many are stiff where they were not, or the reverse."""
     anew = 0
     for k in range(len(c.gap)):
@@ -151,7 +129,7 @@ def _linearise_contacts(c: ContactSet, law: ContactState, m: ContactLinearisatio
         for d in range(3):
             for e in range(3):
                 difference = max(difference, abs(m.matrix[k, d, e] - m.factored[k, d, e]))
-        if difference > SAME * law.stiffness[k]:
+        if difference > same * law.stiffness[k]:
             m.anew[anew] = k
             anew += 1
     return anew
@@ -188,10 +166,11 @@ def _go(m: ContactLinearisation, x: FloatArray, share: float) -> None:
 def _correct(
     c: ContactSet,
     f: Fronts,
-    step: StepProblem,
+    step: StepArrays,
     m: ContactLinearisation,
     anew: int,
-    until: tuple[int, float],
+    most: int,
+    enough: float,
     x: FloatArray,
 ) -> None:
     """Solve with the contacts' new stiffness, by conjugate gradients on the matrix that is factored.
@@ -201,7 +180,6 @@ def _correct(
     the forces `towards`, which the next round sees.
     """
     r, p, q, z, count = m.residual, m.along, m.stiff, m.part, len(c.gap)
-    most, enough = until
     r[:] = 0.0
     for k in range(count):
         for a in range(4):
@@ -263,14 +241,9 @@ def _differ(m: ContactLinearisation, k: int) -> float:
 
 @kernel
 def _update_thresholds(
-    c: ContactSet,
-    law: ContactState,
-    f: Fronts,
-    step: StepProblem,
-    m: ContactLinearisation,
-    x: FloatArray,
-    lawful: float,
-) -> None:
+    c: ContactSet, law: ContactState, f: Fronts, step: StepArrays, m: ContactLinearisation, o: ContactNumbers,
+    x: FloatArray, lawful: float,
+) -> None:  # fmt: skip
     """Let the thresholds of friction follow the pressure, with the factor as it is, while that brings them nearer.
 
     What is right for the contacts as they were may close others that were open. Then a part of the way is taken, on
@@ -278,7 +251,7 @@ def _update_thresholds(
     """
     threshold, trial = law.threshold.copy(), law.trial.copy()
     best = distance(c, law, m.u, m.balance, True)
-    for _ in range(FOLLOWING):
+    for _ in range(o.threshold_updates):
         if best <= lawful:
             break
         threshold[:] = law.threshold
@@ -286,10 +259,10 @@ def _update_thresholds(
         m.before[:] = x
         for k in range(len(c.gap)):
             update_threshold(c, law, k, m.balance)
-        anew = _linearise_contacts(c, law, m, False)
-        _correct(c, f, step, m, anew, ROUGHLY, x)
+        anew = _linearise_contacts(c, law, m, o.same_stiffness, False)
+        _correct(c, f, step, m, anew, o.threshold_corrections, o.threshold_corrected, x)
         share, error = 1.0, distance(c, law, m.target, m.towards, True)
-        while not error < best and share > SHORTEST:
+        while not error < best and share > o.shortest:
             share *= 0.5
             error = _distance_on_the_way(c, law, m, share)
         if not error < best:
@@ -313,10 +286,10 @@ def _distance_on_the_way(c: ContactSet, law: ContactState, m: ContactLinearisati
 
 
 @kernel
-def _line_search(c: ContactSet, law: ContactState, m: ContactLinearisation) -> float:
+def _line_search(c: ContactSet, law: ContactState, m: ContactLinearisation, full: float) -> float:
     """How far to go towards the target: in full, or to where the slope of the potential is small."""
     begin, end = _slope(c, law, m, 0.0), _slope(c, law, m, 1.0)
-    if end <= -FULL * begin or begin >= 0.0:
+    if end <= -full * begin or begin >= 0.0:
         return 1.0
     low, high, at_low, at_high = 0.0, 1.0, begin, end
     share = 1.0
@@ -324,7 +297,7 @@ def _line_search(c: ContactSet, law: ContactState, m: ContactLinearisation) -> f
         # the secant, and every third time the middle: the slope may jump
         share = 0.5 * (low + high) if turn % 3 == 2 else low - at_low * (high - low) / (at_high - at_low)
         slope = _slope(c, law, m, share)
-        if abs(slope) <= -FULL * begin:
+        if abs(slope) <= -full * begin:
             break
         if slope < 0.0:
             low, at_low = share, slope

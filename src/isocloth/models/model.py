@@ -1,25 +1,45 @@
-"""What a cloth model is: parameters in SI units, and the rows that they stand for."""
+"""What a cloth model is: parameters in SI units, and the terms that they stand for."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
+
+import scipy.sparse as sp
 
 from isocloth.base.errors import FabricError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.terms.bending import MATRICES, bending
+from isocloth.terms.hinge import HingeBending
 from isocloth.terms.rows import Rows
+from isocloth.terms.term import Term
 
 #: shear stiffness of a woven cloth that names none, N/m: one of 0.5 gf/(cm degree) in Kawabata's test has 28
 TYPICAL_SHEAR = 30.0
 
 
+#: how a cloth may bend: constant matrices, or hinges along the edges of triangles
+BENDINGS = (*MATRICES, "hinge")
+
+
+class Terms(NamedTuple):
+    """The energies of a cloth, by kind; see `cloth.cloth`."""
+
+    rows: Rows
+    matrix: sp.csr_matrix  # K (n, n) 1/m^2, empty if nothing is one
+    stencils: tuple[Term, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
 class Model:
-    """How a cloth resists stretching and shearing; mass, damping, bending and contact are those of every model.
+    """How a cloth resists stretching, shearing and bending; mass, damping and contact are those of every model.
 
     Numbers are stiffnesses, finite and not negative; None takes them from the fabric.
+
+    bending: how `Fabric.bending` acts: "hessian", "laplacian", "interior" (matrices, `terms/bending.py`) or "hinge"
+        (angles with a memory of the rest shape, on triangles, `terms/hinge.py`).
     """
 
     #: by which `Simulation(model=...)` knows it
@@ -32,9 +52,17 @@ class Model:
     units: ClassVar[dict[str, str]] = {}
     #: whether a stretch of more than a hundredth means that something is wrong
     inextensible: ClassVar[bool] = False
+    #: by which the simulation knows who advances it: see `simulation/steppers/`
+    stepper: ClassVar[str] = "newton"
+
+    bending: str = "hessian"
 
     def __post_init__(self) -> None:
+        if self.bending not in BENDINGS:
+            raise ValueError(f"bending model {self.bending!r} is unknown; choose one of {', '.join(BENDINGS)}")
         for field in fields(self):
+            if field.name == "bending":
+                continue
             value = getattr(self, field.name)
             if value is None:
                 continue
@@ -47,6 +75,15 @@ class Model:
                 need = "positive" if field.name in self.units else "zero or positive"
                 raise FabricError(f"{field.name} = {value!r}{unit and ' ' + unit}: expected a finite number, {need}")
             object.__setattr__(self, field.name, int(value) if isinstance(field.default, int) else number)
+
+    def terms(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Terms:
+        """All terms of a cloth with the rest shape `mesh`."""
+        rows, n = self.rows(mesh, fabric, discretisation), mesh.n_vertices
+        if fabric.bending == 0.0 and fabric.bending_damping == 0.0:
+            return Terms(rows, sp.csr_matrix((n, n)))
+        if self.bending == "hinge":
+            return Terms(rows, sp.csr_matrix((n, n)), (HingeBending.of(mesh, fabric.bending),))
+        return Terms(rows, bending(mesh, self.bending))
 
     def rows(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Rows:
         """Rows of a cloth with the rest shape `mesh`."""

@@ -25,6 +25,7 @@ class Nonconforming(Model):
 
     name: ClassVar[str] = "nonconforming"
     solver: ClassVar[str] = "impulses"
+    stepper: ClassVar[str] = "particles"
     timestep: ClassVar[float] = 2e-3
     units: ClassVar[dict[str, str]] = {"tolerance": "m", "max_solves": ""}
     tolerance: float = 1e-6

@@ -16,6 +16,8 @@ Parameters = TypeVar("Parameters", Fabric, Model)
 def with_fields(table: Table, given: Parameters) -> Parameters:
     """What was given, with the fields that the table names; what it refuses becomes a problem of the file."""
     for field in fields(given):
+        if isinstance(field.default, str):  # a choice, not a number: `simulation.bending_model`
+            continue
         value = table.take(field.name)
         if value is None:
             continue

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isocloth.base.typing import BoolArray, FloatArray
-from isocloth.cloth.problem import Problem
+from isocloth.cloth.cloth import Cloth
 from isocloth.solvers.outcome import Outcome
 
 #: relative error of a squared length beyond which a prescription counts as infeasible: cloth tears rather than stretch
@@ -16,30 +16,30 @@ INFEASIBLE = 0.03
 HEALED = 0.5
 
 
-def overstretched(problem: Problem, error: float) -> bool:
+def overstretched(cloth: Cloth, error: float) -> bool:
     """Whether a cloth with this isometry error would have torn."""
     # who chose a soft membrane, or a model that is one, wants it to stretch
-    return error > INFEASIBLE and problem.fabric.membrane is None and problem.model.inextensible
+    return error > INFEASIBLE and cloth.fabric.membrane is None and cloth.model.inextensible
 
 
-def errors(problem: Problem, positions: FloatArray, multipliers: FloatArray) -> tuple[float, float]:
+def errors(cloth: Cloth, positions: FloatArray, multipliers: FloatArray) -> tuple[float, float]:
     """Isometry error and strain gap at positions (n, 3) with multipliers (r,)."""
-    rows = problem.rows
+    rows = cloth.rows
     values, on = rows.values(positions), rows.enforced
     gaps = values - multipliers / rows.weight
     return float(np.abs(values[on]).max(initial=0.0)), float(np.abs(gaps[on]).max(initial=0.0))
 
 
-def relaxed_targets(problem: Problem, positions: FloatArray) -> FloatArray | None:
-    """What to add to `Rows.rest` (r,) so that a cloth that is torn at positions (n, 3) is asked to lose `HEALED` of its
-    errors, and not all of them; None of a whole one.
+def relaxed_targets(cloth: Cloth, positions: FloatArray) -> FloatArray | None:
+    """Targets (r,) of the rows with which a cloth that is overstretched at positions (n, 3) is asked to lose `HEALED`
+    of its errors, and not all of them; None of a whole one.
 
     A cloth that was stretched by what it could not escape is far from any place where it is not: asked for all at
     once, no step may find a way there among contacts, and it would never return.
     """
-    rows = problem.rows
+    rows = cloth.rows
     values = np.where(rows.enforced, rows.values(positions), 0.0)
-    return (1.0 - HEALED) * values if overstretched(problem, float(np.abs(values).max(initial=0.0))) else None
+    return rows.rest + (1.0 - HEALED) * values if overstretched(cloth, float(np.abs(values).max(initial=0.0))) else None
 
 
 def limit_speed(velocities: FloatArray, fastest: float) -> FloatArray:
@@ -52,13 +52,13 @@ def limit_speed(velocities: FloatArray, fastest: float) -> FloatArray:
     return slower
 
 
-def diagnose(problem: Problem, positions: FloatArray, held: BoolArray, error: float) -> str:
+def diagnose(cloth: Cloth, positions: FloatArray, held: BoolArray, error: float) -> str:
     """Empty, or why a cloth with this isometry error, the largest of the parts of a step, cannot be trusted."""
-    if not overstretched(problem, error):
+    if not overstretched(cloth, error):
         return ""
-    rows = problem.rows
+    rows = cloth.rows
     values = rows.values(positions)
-    if not overstretched(problem, float(np.abs(values[rows.enforced]).max(initial=0.0))):
+    if not overstretched(cloth, float(np.abs(values[rows.enforced]).max(initial=0.0))):
         return (
             f"lengths or angles were off by up to {50 * error:.1f} % in a part of the step, and are not at its end: "
             "the cloth was caught; use gentler paths of what pushes or holds it"

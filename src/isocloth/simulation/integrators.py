@@ -7,7 +7,7 @@ ratio, and its first step is one of Euler's.
 
 from __future__ import annotations
 
-from isocloth.cloth.problem import Scheme
+from isocloth.cloth.step import Scheme
 
 
 def euler(timestep: float, previous_timestep: float) -> Scheme:

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from isocloth.base.typing import BoolArray, FloatArray
-from isocloth.contact.history import NO_HISTORY, ContactHistory, ContactState
-from isocloth.solvers.contact_newton import NO_COUPLING, CouplingPattern
+from isocloth.simulation.memory import Memory, memory_from_dict
 
 
 @dataclass(slots=True)
 class State:
-    """Everything that changes from step to step (grasps and grippers excepted).
+    """Everything that changes from step to step (which grasps and grippers there are excepted).
 
     positions, velocities: (n, 3) m, m/s.
     previous_positions, previous_velocities: those of the step before, which a two-step integrator needs.
-    previous_timestep: length of that step, s; 0 if there was none.
-    multipliers: (r,) J, tension of every row, the next solve's start.
     held: (n,) which nodes were held during the last step.
-    touching: (n,) which nodes were in contact at the end of the last step.
-    touch: the contacts that carried force, and what is known of them.
-    room: the contacts for which the factor has room, and the order of its variables: rounding depends on it.
+    memory: what the stepper remembers; see `simulation/memory.py`.
+    reactions: (n, 3) N, with which nodes were held where they are prescribed, averaged over the last step; on free
+        nodes the residual.
+    moments: (n, 3) N m, of the reactions about the origin where the step was cut into parts; (0, 3) where it was not,
+        and the reactions act where the nodes are.
+    obstacle_wrenches, gripper_wrenches: (o, 6) and (g, 6) N and N m, of the cloth on every obstacle and gripper,
+        averaged over the last step, torques about the origin.
     pinched: (n, 3) m, where in the frame of its gripper a node was pinched; NaN for nodes that no gripper holds.
     poses: (g, 4, 3), rotation and centre (m) of every gripper.
-    particles, particle_velocities: (m, 3) m, m/s, of the nonconforming model; none in the others.
+    placed: (o, 4, 3), the same of every obstacle that was moved at run time; NaN for those that follow their own motion.
+    previous_timestep: length of the step before, s; 0 if there was none.
     time: s.
     """
 
@@ -35,18 +37,18 @@ class State:
     velocities: FloatArray
     previous_positions: FloatArray
     previous_velocities: FloatArray
-    multipliers: FloatArray
     held: BoolArray
-    touching: BoolArray
-    touch: ContactHistory
-    room: CouplingPattern
+    memory: Memory
+    reactions: FloatArray
+    moments: FloatArray
+    obstacle_wrenches: FloatArray
+    gripper_wrenches: FloatArray
     pinched: FloatArray
     poses: FloatArray
+    placed: FloatArray
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
-    particles: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
-    particle_velocities: FloatArray = field(default_factory=lambda: np.zeros((0, 3)))
 
     def copy(self) -> State:
         """An independent copy."""
@@ -54,25 +56,24 @@ class State:
 
     def to_dict(self) -> dict[str, Any]:
         """Name -> array or number, for a checkpoint."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("touch", "room")}
-        law = {f"contact_{name}": value for name, value in self.touch.law._asdict().items()}
-        room = {f"room_{name}": value for name, value in self.room._asdict().items()}
-        return {**plain, "contact_key": self.touch.key, **law, **room}
+        plain = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "memory"}
+        return {**plain, **{f"memory_{name}": value for name, value in self.memory.to_dict().items()}}
 
     @staticmethod
     def from_dict(columns: Mapping[str, Any]) -> State:
         """What `to_dict` was made from."""
         values = {name: value if np.ndim(value) else np.asarray(value).item() for name, value in columns.items()}
-        law = ContactState(*[values.pop(f"contact_{name}") for name in ContactState._fields])
-        room = CouplingPattern(*[values.pop(f"room_{name}") for name in CouplingPattern._fields])
-        return State(touch=ContactHistory(values.pop("contact_key"), law), room=room, **values)
+        memory = {name[7:]: values.pop(name) for name in list(values) if name.startswith("memory_")}
+        return State(memory=memory_from_dict(memory), **values)
 
 
-def at_rest(positions: FloatArray, rows: int) -> State:
-    """A state that starts from positions (n, 3) with no velocity."""
+def at_rest(positions: FloatArray, memory: Memory, obstacles: int) -> State:
+    """A state that starts from positions (n, 3) with no velocity, among so many obstacles."""
     still = np.zeros_like(positions)
     return State(
-        positions.copy(), still, positions.copy(), still.copy(), np.zeros(rows), np.zeros(len(positions), dtype=bool),
-        np.zeros(len(positions), dtype=bool), NO_HISTORY, NO_COUPLING,
-        np.full_like(positions, np.nan), np.zeros((0, 4, 3)),
+        positions=positions.copy(), velocities=still, previous_positions=positions.copy(),
+        previous_velocities=still.copy(), held=np.zeros(len(positions), dtype=bool), memory=memory,
+        reactions=np.zeros_like(positions), moments=np.zeros((0, 3)), obstacle_wrenches=np.zeros((obstacles, 6)),
+        gripper_wrenches=np.zeros((0, 6)), pinched=np.full_like(positions, np.nan), poses=np.zeros((0, 4, 3)),
+        placed=np.full((obstacles, 4, 3), np.nan),
     )  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from isocloth.cloth.problem import Problem
+from isocloth.cloth.cloth import Cloth
 from isocloth.solvers.newton import TIGHT, Newton, NewtonOptions
 from isocloth.solvers.outcome import Outcome, Solver
 from isocloth.solvers.projection import Projection, ProjectionOptions
@@ -19,10 +19,10 @@ _BY_NAME: dict[str, tuple[Any, Any]] = {
 SOLVERS = tuple(_BY_NAME)
 
 
-def make_solver(name: str, problem: Problem, options: Any, timestep: float) -> Solver:
-    """A solver by name, bound to a problem; options are its own options class or None; timestep: the longest, s."""
+def make_solver(name: str, cloth: Cloth, options: Any, timestep: float) -> Solver:
+    """A solver by name, bound to a cloth; options are its own options class or None; timestep: the longest, s."""
     solver, expected = _BY_NAME[name]
     if options is not None and not isinstance(options, expected):
         raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}")
-    bound: Solver = Newton(problem, options, timestep) if solver is Newton else solver(problem, options)
+    bound: Solver = Newton(cloth, options, timestep) if solver is Newton else solver(cloth, options)
     return bound

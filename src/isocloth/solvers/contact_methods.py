@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from isocloth.cloth.problem import Problem
+from isocloth.cloth.cloth import Cloth
+from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton
 from isocloth.solvers.newton import NewtonOptions
 
@@ -25,11 +26,12 @@ def check_contact(contact: str, contact_solver: str | None) -> None:
 
 
 def make_contact_solver(
-    contact: str, contact_solver: str | None, problem: Problem, options: NewtonOptions | None, timestep: float
+    contact: str, contact_solver: str | None, cloth: Cloth, options: NewtonOptions | None, timestep: float,
+    contact_options: ContactOptions | None = None,
 ) -> ContactNewton:
     """The solver of steps with contact, of at most timestep, s."""
     if contact == "lagged":
         from isocloth.solvers.lagged_newton import LaggedNewton
 
-        return LaggedNewton(problem, options, contact_solver or "active_set")
-    return ContactNewton(problem, options, timestep)
+        return LaggedNewton(cloth, options, contact_solver or "active_set", contact_options)
+    return ContactNewton(cloth, options, timestep, contact_options)

@@ -22,9 +22,10 @@ import numpy as np
 
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.cloth.problem import Problem, StepProblem
+from isocloth.cloth.cloth import Cloth
+from isocloth.cloth.step import Step, StepArrays
 from isocloth.cloth.system import BOUND, assemble
-from isocloth.cloth.tangent import Cloth, Workspace, linearise, refresh_cloth, right_hand_side
+from isocloth.cloth.tangent import ClothArrays, Workspace, gradient, linearise, right_hand_side
 from isocloth.contact.contact_set import ContactSet
 from isocloth.contact.history import OPEN, SLIDE, ContactHistory, warm_start
 from isocloth.friction.active_set import ActiveSetOptions, solve_contact
@@ -32,15 +33,13 @@ from isocloth.friction.contact_space import ContactRows
 from isocloth.friction.coulomb import law_residual, prepare
 from isocloth.friction.library_qp import SOLVERS, require
 from isocloth.friction.linearised import along_surface, contact_problem, nodal_forces, normal_rows
-from isocloth.solvers.contact_newton import ContactDetector, ContactNewton, ContactOutcome, contact_residual
+from isocloth.contact.detector import ContactDetector
+from isocloth.contact.options import ContactOptions
+from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome, contact_residual
 from isocloth.solvers.newton import NewtonOptions
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.cholesky import back_substitute, factorise
 from isocloth.sparse.fronts import Fronts
-
-#: the last displacement of a step that has converged, in thicknesses of the cloth: the papers' e2
-SETTLED = 0.01
-
 
 class Lag(NamedTuple):
     """What the next iterate knows of the contacts of the last."""
@@ -60,38 +59,43 @@ class LaggedNewton(ContactNewton):
     name = "lagged"
 
     def __init__(
-        self, problem: Problem, options: NewtonOptions | None = None, contact_solver: str = "active_set"
+        self, cloth: Cloth, options: NewtonOptions | None = None, contact_solver: str = "active_set",
+        contact: ContactOptions | None = None,
     ) -> None:
-        super().__init__(problem, options)
+        super().__init__(cloth, options, contact=contact)
         require(contact_solver)
         self.contact_solver = contact_solver
-        self.settled = SETTLED * problem.fabric.thickness
+        self.settled = self.contact.settled * self.thickness
         self._limits = ActiveSetOptions()
 
     def solve(
-        self, step: StepProblem, inertia: FloatArray, multipliers: FloatArray, touch: ContactHistory, encounter: ContactDetector,
-        *, first: bool = False, bold: bool = True,
+        self, step: Step, multipliers: FloatArray, history: ContactHistory, detector: ContactDetector, *,
+        first: bool = False, careful: bool = False,
     ) -> ContactOutcome:  # fmt: skip
-        """Find the end of a step; see `ContactNewton.solve`. It is never bold."""
-        o, work = self.options, self.newton._work
-        cloth = self.newton._cloth
+        """Find the end of a step; see `ContactNewton.solve`. It is always careful."""
+        o, work = self.options, self.newton.work
+        cloth = self.newton.arrays
         y, lam, lag = step.start.copy(), multipliers.copy(), NO_LAG
         iterations = 0
         converged = False
         ra = gap = moved = np.inf
-        refresh_cloth(cloth, step, inertia, work, y)
+        gradient(cloth, step.arrays, work, y)
+        self.newton.stencils.evaluate(step.stencils, y)
         while True:
-            contacts = encounter.find(y)
-            law = warm_start(contacts.key, touch)
-            prepare(contacts, inertia, step.held, self.yielding, 1.0, iterations == 0, law)  # for the scale of each
+            contacts = detector.find(y)
+            law = warm_start(contacts.key, history)
+            # for the scale of each
+            prepare(
+                contacts, step.inertia, step.held, self.contact.numbers, self.yielding, 1.0, iterations == 0, law
+            )  # fmt: skip
             before = np.einsum("cd,cd->c", law.force, contacts.normal)  # where the last step pressed
             lag = _follow(contacts, lag)
             law.force[:] = lag.push[:, None] * contacts.normal + lag.friction
             law.status[:] = np.where(lag.push > 0.0, SLIDE, OPEN)
-            depth, error, largest, _, _ = law_residual(contacts, law)
+            depth, error, largest, _, _ = law_residual(contacts, law, self.contact.forgiven)
             relative = error / largest if largest > 0.0 else 0.0
             if iterations > 0:
-                ra, am = contact_residual(cloth, step, inertia, work, lam, contacts, law)
+                ra, am = contact_residual(cloth, step.arrays, work, lam, contacts, law)
                 gap = float(np.abs(work.values - lam / cloth.assembly.weight)[cloth.enforced].max(initial=0.0))
                 met = gap < o.strain_gap and ra < o.force * am + o.force_floor and depth < self.deepest
                 if met and moved < self.settled:
@@ -101,9 +105,9 @@ class LaggedNewton(ContactNewton):
                     break
             lag = _slide(contacts, lag)
             start = np.flatnonzero((lag.push if iterations > 0 else before) > 0.0)
-            push = self._push(cloth, step, inertia, work, lam, contacts, lag.friction, start)
+            push = self._push(cloth, step, work, lam, contacts, lag.friction, start)
             lag = Lag(contacts.key, push, push - lag.push, lag.friction)
-            touch = ContactHistory(contacts.key, law)
+            history = ContactHistory(contacts.key, law)
             iterations += 1
             linearise(cloth, work)
             lam[:] = work.linearised
@@ -114,7 +118,8 @@ class LaggedNewton(ContactNewton):
             d = work.solution[: y.size].reshape(-1, 3)
             moved = float(np.abs(d).max())
             y += d if moved <= self.longest else self.longest / moved * d
-            refresh_cloth(cloth, step, inertia, work, y)
+            gradient(cloth, step.arrays, work, y)
+            self.newton.stencils.evaluate(step.stencils, y)
         isometry = float(np.abs(work.values[cloth.enforced]).max(initial=0.0))
         outcome = Outcome(
             y, lam, work.residual.copy(), iterations, converged, isometry, gap, ra, int((law.status != OPEN).sum()),
@@ -123,20 +128,20 @@ class LaggedNewton(ContactNewton):
         return ContactOutcome(outcome, contacts, law)
 
     def _push(
-        self, cloth: Cloth, step: StepProblem, inertia: FloatArray, work: Workspace, lam: FloatArray, c: ContactSet,
+        self, cloth: ClothArrays, step: Step, work: Workspace, lam: FloatArray, c: ContactSet,
         friction: FloatArray, start: IntArray,
     ) -> FloatArray:  # fmt: skip
         """Displacement in work.solution; returns gamma (c,) N."""
         if self.contact_solver != "active_set" or (self.on_problem is not None and len(c.gap)):
-            problem = contact_problem(self.linearised, step, inertia, work, lam, c, friction, BOUND)
+            problem = contact_problem(self.linearised, step, work, lam, c, friction, BOUND)
             if self.on_problem is not None and len(c.gap):
                 self.on_problem(problem)
             if self.contact_solver != "active_set":
                 answer = SOLVERS[self.contact_solver](problem)
-                work.solution[: 3 * len(inertia)] = answer.displacement
+                work.solution[: 3 * len(step.held)] = answer.displacement
                 return answer.multipliers
-        f = self.newton._fronts
-        _move_freely(cloth, step, inertia, f, work, lam, nodal_forces(c, step.held, friction))
+        f = self.newton.fronts
+        _move_freely(cloth, step.arrays, f, work, lam, nodal_forces(c, step.held, friction))
         J = normal_rows(c, step.held)
         rows = ContactRows(J.indptr.astype(np.int64), J.indices.astype(np.int64), J.data, c.gap)
         m, o = len(c.gap), self._limits
@@ -164,13 +169,15 @@ def _slide(c: ContactSet, lag: Lag) -> Lag:
 
 @kernel
 def _move_freely(
-    cloth: Cloth, step: StepProblem, inertia: FloatArray, f: Fronts, work: Workspace, lam: FloatArray, load: FloatArray
+    cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, lam: FloatArray, load: FloatArray
 ) -> None:
     """Factor the cloth's matrix, and displace it as without contacts under its forces and a load (n, 3) N."""
     x = work.solution
-    assemble(cloth.assembly, f, cloth.rows, work.jacobian, lam, inertia, 1.0, step.bending_factor, step.held, BOUND)
+    assemble(
+        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, step.held, BOUND
+    )  # fmt: skip
     right_hand_side(cloth, step, work)
-    for i in range(len(inertia)):
+    for i in range(len(load)):
         for d in range(3):
             x[3 * i + d] += load[i, d]
     factorise(f, x)

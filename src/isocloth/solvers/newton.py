@@ -8,6 +8,10 @@ potential has to fall below its value two steps ago, else the solver returns the
 The geometric stiffness is bounded from above, lambda T <= |lambda| S, so the matrix is always quasi-definite. Where
 cloth is compressed the bound is not sharp and convergence is linear; once close to the solution the true second
 derivative is tried, and kept as long as it is quasi-definite: the last digits then come quadratically.
+
+The iteration is cut where the potential is evaluated: `advance` says where to evaluate it next. Where all terms are rows
+or a constant matrix the whole loop is one kernel; terms over stencils are evaluated in between, from Python, so that a
+new one needs no kernel to be compiled anew.
 """
 
 from __future__ import annotations
@@ -20,9 +24,22 @@ import numpy as np
 from isocloth.base.compiled import kernel
 from isocloth.base.kernel_args import KernelArgs, kernel_args
 from isocloth.base.typing import BoolArray, FloatArray
-from isocloth.cloth.problem import Problem, StepProblem
+from isocloth.cloth.cloth import Cloth
+from isocloth.cloth.stencils import Stencils
+from isocloth.cloth.step import Step, StepArrays
 from isocloth.cloth.system import BOUND, EXACT, NewtonSystem, assemble
-from isocloth.cloth.tangent import Cloth, Workspace, linearise, potential, residual, right_hand_side
+from isocloth.cloth.tangent import (
+    ClothArrays,
+    Workspace,
+    accelerations,
+    add_membrane,
+    arrays_of,
+    linearise,
+    potential,
+    right_hand_side,
+    strain_gap,
+    workspace,
+)
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.cholesky import back_substitute, factorise
 from isocloth.sparse.fronts import Fronts
@@ -36,9 +53,7 @@ class NewtonOptions:
     force: largest residual accepted, relative to the acceleration the membrane imposes ...
     force_floor: ... plus this, m/s^2.
     max_iterations: factorisations before the step counts as not converged.
-    penetration: largest violation of a gap accepted, in thicknesses of the cloth.
-    friction: largest distance of a contact force from Coulomb's law accepted, relative to the largest force;
-        0.01 after some iterations.
+    penetration, friction: as in `ContactOptions`, where they belong; None = what these say.
     soft_bending: bending enters the matrix within elements only, if what couples nodes further apart is at most this
         part of the inertia; the residual has all of it. The factorisation then takes half of the time. 0: never.
     """
@@ -47,8 +62,8 @@ class NewtonOptions:
     force: float = 0.2
     force_floor: float = 0.05
     max_iterations: int = 25
-    penetration: float = 0.1
-    friction: float = 1e-4
+    penetration: float | None = None
+    friction: float | None = None
     soft_bending: float = 0.1
 
     def __post_init__(self) -> None:
@@ -65,144 +80,222 @@ TIGHT = NewtonOptions(strain_gap=1e-9, force=0.0, force_floor=1e-7, max_iteratio
 """Converge to rounding: for convergence studies."""
 
 
+#: what `advance` says: evaluate the potential where y is now and come back; or why it is over
+GO_ON, CONVERGED, GIVEN_UP = 0, 1, 2
+
+#: where y is: at the start, after a full step, or on the watchdog's way back
+START, FULL, BACK = 0.0, 1.0, 2.0
+
+#: places of what the iteration knows between two evaluations of the potential
+MODE, BACK_ENERGY, BACK_DESCENT, WAITING, SCALE, CLOSE, UNLEARNT, ITERATIONS, GAP, ERROR, RESIDUAL, KNOWN = range(12)
+
+
 class Newton:
     """Mixed Newton solver bound to one cloth."""
 
     name = "newton"
 
-    def __init__(self, problem: Problem, options: NewtonOptions | None = None, timestep: float = np.inf) -> None:
+    def __init__(self, cloth: Cloth, options: NewtonOptions | None = None, timestep: float = np.inf) -> None:
         """timestep: the longest that will come, s, which decides whether bending is soft."""
         self.options = options or NewtonOptions()
-        self.soft = self.softly_bent(problem, timestep)
-        self.system = NewtonSystem(problem, problem.near_bending[0] if self.soft else None)
-        rows, n, r = problem.rows, problem.n, len(problem.rows)
-        self._cloth = Cloth(
-            rows.arrays, self.system.assembly, problem.bending, problem.area, problem.fabric.density, rows.enforced
-        )
-        self._work = Workspace(
-            values=np.zeros(r), jacobian=np.zeros((len(rows.nodes), 3)), force=np.zeros((n, 3)), slope=np.zeros((n, 3)),
-            residual=np.zeros((n, 3)), solution=np.zeros(self.system.scalars), linearised=np.zeros(r),
-            back_position=np.zeros((n, 3)), back_step=np.zeros((n, 3)), back_multiplier=np.zeros(r),
-        )  # fmt: skip
-        self._fronts = self.system.factor.fronts  # without room for contacts, even if the system gets some later
-        self._arrays: KernelArgs | None = None  # all of these for `_solve`, from the first solve on
+        self.soft = self.softly_bent(cloth, timestep)
+        self.system = NewtonSystem(cloth, cloth.near_bending[0] if self.soft else None)
+        self.arrays = arrays_of(cloth, self.system)
+        self.work = workspace(cloth, self.system)
+        self.stencils = Stencils(cloth.stencils, self.work)
+        self.fronts = self.system.factor.fronts  # without room for contacts, even if the system gets some later
+        self._args: KernelArgs | None = None  # all of these for kernels, from the first solve on
 
-    def softly_bent(self, problem: Problem, timestep: float) -> bool:
+    def softly_bent(self, cloth: Cloth, timestep: float) -> bool:
         """Whether the system needs only the part of bending within elements; see `NewtonOptions.soft_bending`."""
-        if problem.stiffness.nnz == 0 or not np.isfinite(timestep):
+        if cloth.stiffness.nnz == 0 or not np.isfinite(timestep):
             return False
-        fabric = problem.fabric
-        _, further = problem.near_bending
+        fabric = cloth.fabric
+        _, further = cloth.near_bending
         stiffness = fabric.bending + fabric.bending_damping / timestep
         return further * stiffness <= self.options.soft_bending * fabric.density / timestep**2
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_arrays": None}  # a copy has arrays of its own
+        return {**self.__dict__, "_args": None}  # a copy has arrays of its own
 
-    def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
+    def solve(self, step: Step, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         """Minimise the incremental potential; see `Outcome` for the certificate."""
-        if self._arrays is None:
-            self._arrays = kernel_args((self._cloth, self._fronts, self._work))
-        y, lam = step.start.copy(), multipliers.copy()
-        o = self.options
-        iterations, converged, error, gap, residual = _solve(
-            self._arrays, *step, first, o.strain_gap, o.force, o.force_floor, o.max_iterations, y, lam
-        )
-        return Outcome(y, lam, self._work.residual.copy(), iterations, converged, error, gap, residual)
+        if self._args is None:
+            self._args = kernel_args((self.arrays, self.fronts, self.work))
+        o, y, lam, known = self.options, step.start.copy(), multipliers.copy(), np.empty(KNOWN)
+        limits = (o.strain_gap, o.force, o.force_floor, o.max_iterations)
+        if step.stencils:
+            status = self._solve_with_stencils(step, first, limits, known, y, lam)
+        else:
+            status = _solve(self._args, *step.arrays, first, *limits, known, y, lam)
+        iterations, gap, error, residual = known[ITERATIONS], known[GAP], known[ERROR], known[RESIDUAL]
+        return Outcome(
+            y, lam, self.work.residual.copy(), int(iterations), status == CONVERGED, float(error), float(gap),
+            float(residual),
+        )  # fmt: skip
+
+    def _solve_with_stencils(
+        self, step: Step, first: bool, limits: tuple[float, float, float, int], known: FloatArray, y: FloatArray,
+        lam: FloatArray,
+    ) -> int:  # fmt: skip
+        """The loop of `_solve`, with the terms over stencils evaluated beside the potential."""
+        energy = _begin(self._args, step.arrays, first, known, y)
+        while True:
+            energy += self.stencils.evaluate(step.stencils, y)
+            status: int = _advance_from(self._args, step.arrays, energy, *limits, known, y, lam)
+            if status != GO_ON:
+                return status
+            energy = _potential_at(self._args, step.arrays, y)
 
 
 @kernel
 def _solve(
-    arrays: KernelArgs, mass_factor: float, bending_factor: float, load: FloatArray, start: FloatArray, held: BoolArray,
-    first: bool, tol_gap: float, tol_force: float, force_floor: float, max_iterations: int, y: FloatArray,
-    lam: FloatArray,
-) -> tuple[int, bool, float, float, float]:  # fmt: skip
-    """`_newton`, as Python calls it: with the parts of the step, whose names would cost more to hand over."""
-    cloth, f, work = arrays.content
-    step = StepProblem(mass_factor, bending_factor, load, start, held)
-    result: tuple[int, bool, float, float, float] = _newton(
-        cloth, step, f, work, first, tol_gap, tol_force, force_floor, max_iterations, y, lam
-    )
-    return result
-
-
-@kernel
-def _newton(
-    cloth: Cloth, step: StepProblem, f: Fronts, work: Workspace, first: bool, tol_gap: float, tol_force: float,
-    force_floor: float, max_iterations: int, y: FloatArray, lam: FloatArray,
-) -> tuple[int, bool, float, float, float]:  # fmt: skip
-    """Overwrite y (the start, then the solution) and lam; return (factorisations, converged, error, gap, residual)."""
-    n = len(cloth.area)
-    x = work.solution
-    work.slope[:] = 0.0
-    energy = potential(cloth, step, work, y)
-    work.slope[:] = work.force
-    back_energy = back_descent = 0.0
-    waiting = -1  # full steps taken since the watchdog's mark; -1: no mark
-    converged = False
-    gap = ra = np.inf
-    iterations = 0
-    close = 1e-3  # gap below which the true second derivative is tried
-    while iterations < max_iterations:
-        definite = False
-        if iterations >= 3 and gap < close:
-            definite = _reduce(cloth, step, f, work, lam, EXACT)
-            iterations += 1
-            if not definite:
-                close = 0.01 * gap
-        if not definite:
-            _reduce(cloth, step, f, work, lam, BOUND)
-            iterations += 1
-        back_substitute(f, x)
-        descent = linearise(cloth, work)
-        if first:
-            # no tension is known yet: learn it before moving, or the first step would swing freely
-            lam[:] = work.linearised
-            first = False
-            continue
-        if waiting < 0:
-            waiting = 0
-            work.back_position[:] = y
-            work.back_multiplier[:] = lam
-            back_energy, back_descent = energy, descent
-            for i in range(n):
-                for d in range(3):
-                    work.back_step[i, d] = x[3 * i + d]
-        for i in range(n):
-            for d in range(3):
-                y[i, d] += x[3 * i + d]
-        lam[:] = work.linearised
+    args: KernelArgs, inertia: FloatArray, bending: float, targets: FloatArray, load: FloatArray, start: FloatArray,
+    held: BoolArray, first: bool, tol_gap: float, tol_force: float, force_floor: float, max_iterations: int,
+    known: FloatArray, y: FloatArray, lam: FloatArray,
+) -> int:  # fmt: skip
+    """Overwrite y (the start, then the solution) and lam. The step comes in parts, whose names would cost more."""
+    cloth, f, work = args.content
+    step = StepArrays(inertia, bending, targets, load, start, held)
+    energy = begin(cloth, step, work, first, known, y)
+    while True:
+        status = advance(
+            cloth, step, f, work, energy, tol_gap, tol_force, force_floor, max_iterations, known, y, lam
+        )  # fmt: skip
+        if status != GO_ON:
+            return int(status)
         energy = potential(cloth, step, work, y)
-        if energy <= back_energy + 1e-4 * back_descent:
-            waiting = -1
-        elif waiting < 2 and np.isfinite(energy):
-            waiting += 1
-        else:
-            energy = _return(cloth, step, work, back_energy, back_descent, y)
-            lam[:] = work.back_multiplier
-            waiting = -1
-        ra, am = residual(cloth, step, work, lam)
-        gap = 0.0
-        for k in range(len(lam)):
-            if cloth.enforced[k]:
-                gap = max(gap, abs(work.values[k] - lam[k] / cloth.assembly.weight[k]))
-        if not np.isfinite(ra):
-            break
-        if gap < tol_gap and ra < tol_force * am + force_floor:
-            converged = True
-            break
-    error = 0.0
-    for k in range(len(lam)):
-        if cloth.enforced[k] and not abs(work.values[k]) <= error:
-            error = abs(work.values[k])
-    return iterations, converged, error, gap, ra
 
 
 @kernel
-def _reduce(cloth: Cloth, step: StepProblem, f: Fronts, work: Workspace, lam: FloatArray, curvature: int) -> bool:
+def _begin(args: KernelArgs, step: StepArrays, first: bool, known: FloatArray, y: FloatArray) -> float:
+    """`begin`, as Python calls it."""
+    cloth, _, work = args.content
+    energy: float = begin(cloth, step, work, first, known, y)
+    return energy
+
+
+@kernel
+def _advance_from(
+    args: KernelArgs, step: StepArrays, energy: float, tol_gap: float, tol_force: float, force_floor: float,
+    max_iterations: int, known: FloatArray, y: FloatArray, lam: FloatArray,
+) -> int:  # fmt: skip
+    """`advance`, as Python calls it."""
+    cloth, f, work = args.content
+    status: int = advance(
+        cloth, step, f, work, energy, tol_gap, tol_force, force_floor, max_iterations, known, y, lam
+    )  # fmt: skip
+    return status
+
+
+@kernel
+def _potential_at(args: KernelArgs, step: StepArrays, y: FloatArray) -> float:
+    """`potential`, as Python calls it."""
+    cloth, _, work = args.content
+    energy: float = potential(cloth, step, work, y)
+    return energy
+
+
+@kernel
+def begin(
+    cloth: ClothArrays, step: StepArrays, work: Workspace, first: bool, known: FloatArray, y: FloatArray
+) -> float:
+    """Start the iteration; returns the potential there."""
+    known[:] = 0.0
+    known[MODE], known[WAITING], known[CLOSE], known[GAP], known[RESIDUAL] = START, -1.0, 1e-3, np.inf, np.inf
+    known[UNLEARNT] = 1.0 if first else 0.0
+    work.slope[:] = 0.0
+    energy: float = potential(cloth, step, work, y)
+    work.slope[:] = work.force
+    return energy
+
+
+@kernel
+def advance(
+    cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, energy: float, tol_gap: float, tol_force: float,
+    force_floor: float, max_iterations: int, known: FloatArray, y: FloatArray, lam: FloatArray,
+) -> int:  # fmt: skip
+    """Judge y by its potential; then end, or move y to where the potential is to be evaluated next."""
+    if known[MODE] == FULL:
+        if energy <= known[BACK_ENERGY] + 1e-4 * known[BACK_DESCENT]:
+            known[WAITING] = -1.0
+        elif known[WAITING] < 2.0 and np.isfinite(energy):
+            known[WAITING] += 1.0  # full steps since the watchdog's mark
+        else:
+            known[MODE], known[SCALE] = BACK, 0.5
+            _go_back(work, 0.5, y)
+            return GO_ON
+    elif known[MODE] == BACK:
+        scale = known[SCALE]
+        if not (energy <= known[BACK_ENERGY] + 1e-4 * scale * known[BACK_DESCENT] or scale < 1e-3):
+            known[SCALE] = 0.5 * scale
+            _go_back(work, 0.5 * scale, y)
+            return GO_ON
+        lam[:] = work.back_multiplier
+        known[WAITING] = -1.0
+    gap, known[ERROR] = strain_gap(cloth, work, lam)
+    if known[MODE] != START:
+        add_membrane(cloth, work, lam)
+        ra, am = accelerations(cloth, step, work)
+        known[GAP], known[RESIDUAL] = gap, ra
+        if not np.isfinite(ra):
+            return GIVEN_UP
+        if gap < tol_gap and ra < tol_force * am + force_floor:
+            return CONVERGED
+    x = work.solution
+    while True:
+        if known[ITERATIONS] >= max_iterations:
+            return GIVEN_UP
+        descent = _newton_step(cloth, step, f, work, known, lam)
+        if known[UNLEARNT] == 0.0:
+            break
+        # no tension is known yet: learn it before moving, or the first step would swing freely
+        lam[:] = work.linearised
+        known[UNLEARNT] = 0.0
+    if known[WAITING] < 0.0:
+        known[WAITING], known[BACK_ENERGY], known[BACK_DESCENT] = 0.0, energy, descent
+        work.back_position[:] = y
+        work.back_multiplier[:] = lam
+        for i in range(len(y)):
+            for d in range(3):
+                work.back_step[i, d] = x[3 * i + d]
+    for i in range(len(y)):
+        for d in range(3):
+            y[i, d] += x[3 * i + d]
+    lam[:] = work.linearised
+    known[MODE] = FULL
+    return GO_ON
+
+
+@kernel
+def _newton_step(
+    cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, known: FloatArray, lam: FloatArray
+) -> float:
+    """Displacement in work.solution and its multipliers; returns the potential's derivative along it.
+
+    Close to the solution with the true second derivative, as long as that is quasi-definite.
+    """
+    definite = False
+    if known[ITERATIONS] >= 3.0 and known[GAP] < known[CLOSE]:
+        definite = _reduce(cloth, step, f, work, lam, EXACT)
+        known[ITERATIONS] += 1.0
+        if not definite:
+            known[CLOSE] = 0.01 * known[GAP]
+    if not definite:
+        _reduce(cloth, step, f, work, lam, BOUND)
+        known[ITERATIONS] += 1.0
+    back_substitute(f, work.solution)
+    descent: float = linearise(cloth, work)
+    return descent
+
+
+@kernel
+def _reduce(
+    cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, lam: FloatArray, curvature: int
+) -> bool:
     """Assemble and factorise the system and reduce its right-hand side; False if it was not quasi-definite."""
     assemble(
-        cloth.assembly, f, cloth.rows, work.jacobian, lam, cloth.area, step.mass_factor, step.bending_factor, step.held,
+        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, step.held,
         curvature,
     )  # fmt: skip
     right_hand_side(cloth, step, work)
@@ -211,16 +304,8 @@ def _reduce(cloth: Cloth, step: StepProblem, f: Fronts, work: Workspace, lam: Fl
 
 
 @kernel
-def _return(
-    cloth: Cloth, step: StepProblem, work: Workspace, back_energy: float, back_descent: float, y: FloatArray
-) -> float:
-    """The watchdog's way back: halve the marked step until the potential falls; returns the potential there."""
-    scale = 0.5
-    while True:
-        for i in range(len(y)):
-            for d in range(3):
-                y[i, d] = work.back_position[i, d] + scale * work.back_step[i, d]
-        energy = potential(cloth, step, work, y)
-        if energy <= back_energy + 1e-4 * scale * back_descent or scale < 1e-3:
-            return energy
-        scale *= 0.5
+def _go_back(work: Workspace, scale: float, y: FloatArray) -> None:
+    """A part of the way along the marked step."""
+    for i in range(len(y)):
+        for d in range(3):
+            y[i, d] = work.back_position[i, d] + scale * work.back_step[i, d]

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 from isocloth.base.typing import FloatArray
-from isocloth.cloth.problem import StepProblem
+from isocloth.cloth.step import Step
 
 
 class Outcome(NamedTuple):
@@ -56,6 +56,6 @@ class Solver(Protocol):
 
     name: str
 
-    def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool) -> Outcome:
+    def solve(self, step: Step, multipliers: FloatArray, *, first: bool) -> Outcome:
         """`first`: there are no multipliers worth keeping yet."""
         ...

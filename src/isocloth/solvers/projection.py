@@ -15,7 +15,8 @@ import scipy.sparse as sp
 
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
-from isocloth.cloth.problem import Problem, StepProblem
+from isocloth.cloth.cloth import Cloth
+from isocloth.cloth.step import Step
 from isocloth.solvers.newton import ONE_STEP, Newton
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.cholesky import back_substitute, factorise
@@ -52,50 +53,50 @@ class Projection:
 
     name = "projection"
 
-    def __init__(self, problem: Problem, options: ProjectionOptions | None = None) -> None:
+    def __init__(self, cloth: Cloth, options: ProjectionOptions | None = None) -> None:
         self.options = options or ProjectionOptions()
-        self._mask = problem.rows.enforced
-        self._rows = select(problem.rows, self._mask)
-        self._density, self._area = problem.fabric.density, problem.area
-        soft = replace(problem, rows=select(problem.rows, ~self._mask))
+        self._mask = cloth.rows.enforced
+        self._rows = select(cloth.rows, self._mask)
+        self._mass = cloth.fabric.density * cloth.area
+        soft = replace(cloth, rows=select(cloth.rows, ~self._mask))
         # what is not a constraint is linearised once, which is one Newton step on the rest of the potential
         self._free = None
-        if len(soft.rows) or problem.stiffness.nnz:
+        if len(soft.rows) or cloth.stiffness.nnz or cloth.stencils:
             self._free = Newton(soft, ONE_STEP)
-        self.factor, self._products = _analyse(problem, self._rows.arrays)
+        self.factor, self._products = _analyse(cloth, self._rows.arrays)
         self._values = np.zeros(len(self._rows))
         self._jacobian = np.zeros((len(self._rows.nodes), 3))
 
-    def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
+    def solve(self, step: Step, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         """Project the unconstrained step; see `Outcome` for the certificate."""
         lam = multipliers.copy()
         if self._free is None:
-            y = np.where(step.held[:, None], step.start, step.load / (step.mass_factor * self._area)[:, None])
-            reactions = step.mass_factor * self._area[:, None] * y - step.load
+            y = np.where(step.held[:, None], step.start, step.load / step.inertia[:, None])
+            reactions = step.inertia[:, None] * y - step.load
         else:
-            soft = self._free.solve(step, np.zeros(int((~self._mask).sum())), first=False)
+            soft = self._free.solve(step.with_targets(step.arrays.targets[~self._mask]), np.zeros(int((~self._mask).sum())), first=False)
             y, lam[~self._mask] = soft.positions.copy(), soft.multipliers
             reactions = soft.reactions
         tension = np.zeros(len(self._rows))
         o = self.options
         iterations, error, residual = _project(
-            self._rows.arrays, self._products, self.factor.fronts, self._values, self._jacobian, self._area,
-            self._density, step.mass_factor, step.held, o.tolerance, o.max_iterations, o.regularisation, y,
+            self._rows.arrays, step.arrays.targets[self._mask], self._products, self.factor.fronts, self._values,
+            self._jacobian, self._mass, step.inertia, step.held, o.tolerance, o.max_iterations, o.regularisation, y,
             tension, reactions,
         )  # fmt: skip
         lam[self._mask] = tension
         return Outcome(y, lam, reactions, iterations, error < o.tolerance, error, error, residual)
 
 
-def _analyse(problem: Problem, rows: RowArrays) -> tuple[SparseCholesky, Products]:
+def _analyse(cloth: Cloth, rows: RowArrays) -> tuple[SparseCholesky, Products]:
     """Pattern of J M^-1 J^T: two rows are coupled if they share a node."""
     count = len(rows.ptr) - 1
     sizes = np.diff(rows.ptr)
     row_of = np.repeat(np.arange(count), sizes)
     order = np.argsort(rows.nodes, kind="stable")
-    bounds = np.searchsorted(rows.nodes[order], np.arange(problem.n + 1))
+    bounds = np.searchsorted(rows.nodes[order], np.arange(cloth.n + 1))
     first, second = [], []
-    for node in range(problem.n):
+    for node in range(cloth.n):
         slots = order[bounds[node] : bounds[node + 1]]
         upper = np.triu_indices(len(slots))
         first.append(slots[upper[0]])
@@ -103,8 +104,8 @@ def _analyse(problem: Problem, rows: RowArrays) -> tuple[SparseCholesky, Product
     a, b = np.concatenate(first), np.concatenate(second)
     i, j = row_of[a], row_of[b]
     graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(count, count))
-    centres = sp.csr_matrix((np.ones(len(row_of)), (row_of, rows.nodes)), shape=(count, problem.n))
-    points = (centres @ problem.mesh.vertices) / sizes[:, None]
+    centres = sp.csr_matrix((np.ones(len(row_of)), (row_of, rows.nodes)), shape=(count, cloth.n))
+    points = (centres @ cloth.mesh.vertices) / sizes[:, None]
     single = np.ones(count, dtype=np.int64)
     factor = SparseCholesky(graph, dissect(graph, points, single).order, single)
     swap = factor.rank[i] > factor.rank[j]
@@ -115,8 +116,8 @@ def _analyse(problem: Problem, rows: RowArrays) -> tuple[SparseCholesky, Product
 
 @kernel
 def _project(
-    rows: RowArrays, products: Products, f: Fronts, values: FloatArray, jacobian: FloatArray, area: FloatArray,
-    density: float, mass_factor: float, held: BoolArray, tolerance: float, max_iterations: int,
+    rows: RowArrays, targets: FloatArray, products: Products, f: Fronts, values: FloatArray, jacobian: FloatArray,
+    mass: FloatArray, inertia: FloatArray, held: BoolArray, tolerance: float, max_iterations: int,
     regularisation: float, y: FloatArray, tension: FloatArray, reactions: FloatArray,
 ) -> tuple[int, float, float]:  # fmt: skip
     """Overwrite y by its projection; returns (projections, metric error, force residual).
@@ -128,7 +129,7 @@ def _project(
     r = len(values)
     mu = np.zeros(r)
     while True:
-        evaluate(rows, y, values, jacobian)
+        evaluate(rows, targets, y, values, jacobian)
         error = np.abs(values).max()
         if not error > tolerance or iterations >= max_iterations:
             break
@@ -139,7 +140,7 @@ def _project(
             if not held[node]:
                 f.panel[products.place[q]] += (
                     jacobian[a, 0] * jacobian[b, 0] + jacobian[a, 1] * jacobian[b, 1] + jacobian[a, 2] * jacobian[b, 2]
-                ) / (mass_factor * area[node])
+                ) / inertia[node]
         mean = 0.0
         for k in range(r):
             mean += f.panel[products.diagonal[k]] / r
@@ -158,12 +159,12 @@ def _project(
                         reactions[node, d] += force
                     else:
                         # the force and the inertia of the displacement it causes cancel
-                        y[node, d] -= force / (mass_factor * area[node])
+                        y[node, d] -= force / inertia[node]
         iterations += 1
     total, residual = 0.0, 0.0
-    for i in range(len(area)):
+    for i in range(len(mass)):
         if not held[i]:
-            m = density * area[i]
+            m = mass[i]
             total += m
             for d in range(3):
                 residual += reactions[i, d] ** 2 / m

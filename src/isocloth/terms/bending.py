@@ -27,7 +27,7 @@ from isocloth.terms.elements import area_elements, gauss
 from isocloth.terms.frames import node_directions, node_normals, physical_gradients
 from isocloth.terms.mass import lumped_areas, voronoi_areas
 
-MODELS = ("hessian", "laplacian", "interior")
+MATRICES = ("hessian", "laplacian", "interior")
 
 #: a kind of curvature that the neighbours show less than this, relative to the best one, counts as not shown
 _RESOLVED = 0.15
@@ -47,7 +47,7 @@ def bending(mesh: Mesh, model: str = "hessian") -> sp.csr_matrix:
             inside[mesh.interior_nodes] = 1.0
             rows = sp.diags_array(inside) @ rows
         return sp.csr_matrix(rows.T @ sp.diags_array(mass) @ rows)
-    raise ValueError(f"bending model {model!r} is unknown; choose one of {', '.join(MODELS)}")
+    raise ValueError(f"bending model {model!r} is unknown; choose one of {', '.join(MATRICES)}")
 
 
 def near_bending(mesh: Mesh, matrix: sp.csr_matrix) -> tuple[sp.csr_matrix, float]:

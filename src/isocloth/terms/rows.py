@@ -56,18 +56,18 @@ class Rows:
     @property
     def arrays(self) -> RowArrays:
         """What the compiled kernels need."""
-        return RowArrays(self.ptr, self.nodes, self.square, self.T, self.rest, self.root)
+        return RowArrays(self.ptr, self.nodes, self.square, self.T, self.root)
 
     def values(self, positions: FloatArray) -> FloatArray:
         """C (r,) at node positions (n, 3)."""
         values, jacobian = np.empty(len(self)), np.empty((len(self.nodes), 3))
-        evaluate(self.arrays, np.ascontiguousarray(positions), values, jacobian)
+        evaluate(self.arrays, self.rest, np.ascontiguousarray(positions), values, jacobian)
         return values
 
     def jacobian(self, positions: FloatArray) -> FloatArray:
         """Dense J (r, 3n) at positions (n, 3); for tests and inspection."""
         values, entries = np.empty(len(self)), np.empty((len(self.nodes), 3))
-        evaluate(self.arrays, np.ascontiguousarray(positions), values, entries)
+        evaluate(self.arrays, self.rest, np.ascontiguousarray(positions), values, entries)
         dense = np.zeros((len(self), len(positions), 3))
         dense[np.repeat(np.arange(len(self)), self.sizes), self.nodes] = entries
         return dense.reshape(len(self), -1)
@@ -80,7 +80,6 @@ class RowArrays(NamedTuple):
     nodes: IntArray
     square: IntArray
     T: FloatArray
-    rest: FloatArray
     root: BoolArray
 
 
@@ -129,8 +128,8 @@ def stack(*parts: Rows) -> Rows:
 
 
 @kernel
-def evaluate(rows: RowArrays, y: FloatArray, values: FloatArray, jacobian: FloatArray) -> None:
-    """C and J at y (n, 3): values (r,), jacobian (ptr[-1], 3) with one entry per row and node.
+def evaluate(rows: RowArrays, targets: FloatArray, y: FloatArray, values: FloatArray, jacobian: FloatArray) -> None:
+    """C = y^T T y - targets and J at y (n, 3): values (r,), jacobian (ptr[-1], 3), one entry per row and node.
 
     Positions are taken relative to the row's first node: rows do not see translations, and far from the origin the
     squares would cost digits.
@@ -165,7 +164,7 @@ def evaluate(rows: RowArrays, y: FloatArray, values: FloatArray, jacobian: Float
                     gradient[a, 0] / length, gradient[a, 1] / length, gradient[a, 2] / length,
                 )  # fmt: skip
             total = 2.0 * length
-        values[k] = total - rows.rest[k]
+        values[k] = total - targets[k]
 
 
 @kernel

@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
-from isocloth.contact.contact_set import ContactSet
+from isocloth.contact.contact_set import ContactSet, wrenches_on_bodies
 from isocloth.contact.detector import ContactDetector
 from isocloth.friction.gauss_seidel import projected_gauss_seidel, unmet
 from isocloth.solvers.impulses import AIM, Impulses, Impulsive
@@ -38,9 +38,10 @@ class Touched(NamedTuple):
     gap: float  # m, the smallest at the end
     unmet: float  # how far the pushes are from Coulomb's law, relative to the largest
     crossed: bool  # whether something passed through something
+    wrenches: FloatArray  # (1 + o, 6) N, N m about the origin, of the cloth on every body, itself first
 
 
-NOTHING_TOUCHED = Touched(np.empty(0, dtype=np.int64), 0, np.inf, 0.0, False)
+NOTHING_TOUCHED = Touched(np.empty(0, dtype=np.int64), 0, np.inf, 0.0, False, np.zeros((0, 6)))
 
 
 class ParticleContact:
@@ -76,7 +77,7 @@ class ParticleContact:
     def resolve(
         self,
         found: Impulsive,
-        encounter: ContactDetector,
+        detector: ContactDetector,
         held: BoolArray,
         pinned: BoolArray,
         goal: FloatArray,
@@ -87,16 +88,16 @@ class ParticleContact:
         goal: (n, 3) m, where nodes go that are held, exactly, and those that are pinned, in some directions at least;
         contact moves none of these.
         """
-        encounter.begin_again()
-        around = encounter.around
-        pressing = [np.zeros(3) for _ in around.obstacles]
-        touch = NOTHING_TOUCHED
+        detector.begin_again()
+        world = detector.world
+        wrenches = np.zeros((1 + len(world.obstacles), 6))
+        touch = NOTHING_TOUCHED._replace(wrenches=wrenches)
         for turn in range(MOST_TURNS):
             if not found.error <= self._impulses.tolerance:
                 break
             y = self._nodes(found, held, goal)
-            c = encounter.find(y)
-            if turn >= TURNS and not self._too_near(c, encounter):
+            c = detector.find(y)
+            if turn >= TURNS and not self._too_near(c, detector):
                 break
             moved, push = np.zeros_like(y), np.zeros((len(c.gap), 3))
             if len(c.gap):
@@ -105,24 +106,21 @@ class ParticleContact:
             if not pushing.any():
                 touch = touch._replace(gap=min(touch.gap, float(c.gap.min(initial=np.inf))))
                 break
-            change, force = self._stopped(found, c, y, encounter.before, pushing, pinned, h)
+            change, force = self._stopped(found, c, y, detector.before, pushing, pinned, h)
             found = found._replace(
                 positions=found.positions + self.lift(moved), velocities=found.velocities + self._impart(change)
             )
-            around.record(c, force)
-            pressing = [total + o.force for total, o in zip(pressing, around.obstacles, strict=True)]
+            wrenches += wrenches_on_bodies(c, force, y, len(world.obstacles))
             found = self._impulses.restore(found, h, goal[self._impulses.held], AIM)
             left = self._nodes(found, held, goal) - y
             touch = Touched(
                 np.union1d(touch.nodes, c.nodes[pushing][c.weights[pushing] != 0.0]), int(pushing.sum()),
                 float((c.gap + np.einsum("ck,ckd,cd->c", c.weights, left[c.nodes], c.normal)).min()),
-                unmet(c, self._node_mass, pinned, left, push), False,
+                unmet(c, self._node_mass, pinned, left, push), False, wrenches,
             )  # fmt: skip
-        for obstacle, force_on_it in zip(around.obstacles, pressing, strict=True):
-            obstacle._record(force_on_it)
-        if around.has_pairs and np.isfinite(found.error):
+        if world.has_pairs and np.isfinite(found.error):
             y = self._nodes(found, held, goal)
-            touch = touch._replace(gap=min(touch.gap, encounter.smallest_gap(y)), crossed=encounter.crossings(y) > 0)
+            touch = touch._replace(gap=min(touch.gap, detector.smallest_gap(y)), crossed=detector.crossings(y) > 0)
         return found, touch
 
     def _nodes(self, found: Impulsive, held: BoolArray, goal: FloatArray) -> FloatArray:
@@ -132,9 +130,9 @@ class ParticleContact:
         return y
 
     @staticmethod
-    def _too_near(c: ContactSet, encounter: ContactDetector) -> bool:
-        around = encounter.around
-        return around.has_pairs and bool((c.gap < -(1.0 - ENOUGH) * around.fabric.thickness).any())
+    def _too_near(c: ContactSet, detector: ContactDetector) -> bool:
+        world = detector.world
+        return world.has_pairs and bool((c.gap < -(1.0 - ENOUGH) * world.fabric.thickness).any())
 
     def _stopped(
         self, found: Impulsive, c: ContactSet, y: FloatArray, before: FloatArray, pushing: BoolArray, pinned: BoolArray,

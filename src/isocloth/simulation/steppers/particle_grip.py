@@ -86,8 +86,12 @@ class Grips:
         self.friction[backwards] = 0.0
         return not (over.any() or backwards.any() or askew.any())
 
-    def forces(self, force: FloatArray) -> list[FloatArray]:
-        """(3,) N for every pair of jaws: with what the cloth pulls at them."""
+    def wrenches(self, force: FloatArray, positions: FloatArray) -> list[FloatArray]:
+        """(6,) N, N m about the origin for every pair of jaws: with what the cloth pulls at them.
+
+        force: (k, 3) N that holds the pinned nodes; positions: (n, 3) m.
+        """
         total = self._acting.copy()
         total[self.pinned] += force
-        return [-total[pair.nodes].sum(axis=0) for pair in self.jaws]
+        moments = np.cross(positions, total)
+        return [-np.concatenate([total[p.nodes].sum(axis=0), moments[p.nodes].sum(axis=0)]) for p in self.jaws]

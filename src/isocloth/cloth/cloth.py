@@ -1,0 +1,94 @@
+"""The discrete cloth: rest shape, masses, and the terms of its model.
+
+Terms come in three kinds, by how they enter a step (see `terms/`):
+
+- rows: energies w C^2 / 2 with C quadratic in the positions, whose multipliers may be unknowns; the fast kind;
+- a constant matrix: the energy kappa y^T K y / 2, alike for x, y and z;
+- stencils: any other energy, a sum over small sets of nodes (`terms/term.py`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from isocloth.base.typing import FloatArray, IntArray
+from isocloth.fabric import Fabric
+from isocloth.meshes import Mesh
+from isocloth.models import Isometric, Model
+from isocloth.terms.aerodynamics import weight
+from isocloth.terms.bending import near_bending
+from isocloth.terms.mass import lumped_areas
+from isocloth.terms.rows import Rows
+from isocloth.terms.term import Term, total_energy
+
+
+class Sparse(NamedTuple):
+    """Rows of a sparse matrix, as compiled kernels read them."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: FloatArray
+
+
+@dataclass(frozen=True)
+class Cloth:
+    """What stays constant during a simulation."""
+
+    mesh: Mesh  # the rest shape X
+    area: FloatArray  # (n,) m^2 per node
+    stiffness: sp.csr_matrix  # K (n, n) 1/m^2; empty where no term is a constant matrix
+    rows: Rows
+    stencils: tuple[Term, ...]
+    fabric: Fabric
+    weight: FloatArray  # (n, 3) force of gravity, N
+    model: Model
+
+    @cached_property
+    def bending(self) -> Sparse:
+        """K for kernels."""
+        k = self.stiffness
+        return Sparse(k.indptr.astype(np.int64), k.indices.astype(np.int64), k.data.astype(np.float64))
+
+    @cached_property
+    def near_bending(self) -> tuple[sp.csr_matrix, float]:
+        """The part of K that couples nodes of common elements, and a bound of the rest; see `terms.bending`."""
+        return near_bending(self.mesh, self.stiffness)
+
+    @property
+    def n(self) -> int:
+        """Number of nodes."""
+        return self.mesh.n_vertices
+
+
+def discretise(
+    rest: Mesh,
+    fabric: Fabric,
+    *,
+    gravity: float,
+    discretisation: str | None = None,
+    model: Model | None = None,
+) -> Cloth:
+    """A cloth with a rest shape: masses, weight, and the terms of its model, isometric if none is given."""
+    model = model or Isometric()
+    area = lumped_areas(rest.vertices, rest.faces)
+    terms = model.terms(rest, fabric, discretisation)
+    pull = weight(area, fabric.weight_density, gravity)
+    return Cloth(rest, area, terms.matrix, terms.rows, terms.stencils, fabric, pull, model)
+
+
+def potential_energy(cloth: Cloth, positions: FloatArray) -> float:
+    """Weight, bending, shear and membrane energy in J, zero height at z = 0."""
+    c = cloth.rows.values(positions)
+    bent = cloth.fabric.bending * float(np.sum(positions * (cloth.stiffness @ positions))) / 2
+    quadratic = bent - float(np.sum(cloth.weight * positions)) + float(np.sum(cloth.rows.weight * c**2)) / 2
+    return quadratic + sum(total_energy(term, positions) for term in cloth.stencils)
+
+
+def kinetic_energy(cloth: Cloth, velocities: FloatArray) -> float:
+    """Kinetic energy in J."""
+    return cloth.fabric.density * float(np.sum(cloth.area[:, None] * velocities**2)) / 2

@@ -1,0 +1,84 @@
+"""What a stepper is: it takes a state to the end of a step, or of a part of one, or says that it cannot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.simulation.gripper import Gripper
+from isocloth.simulation.memory import Memory
+from isocloth.simulation.state import State
+from isocloth.solvers.outcome import Outcome
+
+
+@dataclass(slots=True)
+class Targets:
+    """What is asked of a (sub)step beside its length.
+
+    start: (n, 3) m, the first guess, with held nodes where they are sent.
+    held: (n,) which nodes are prescribed.
+    grippers: those that are closed, and poses: (g, 4, 3) where they end.
+    placed: (o, 4, 3) where obstacles end that were moved at run time; NaN for the others.
+    force: of positions (n, 3) m that are expected at the end; returns what else acts on the nodes, (n, 3) N, or None.
+    before: the state at the begin of the whole step.
+    parts: into how many of its kind the step is cut.
+    last: it will not be cut any further: something has to come of it.
+    """
+
+    start: FloatArray
+    held: BoolArray
+    grippers: Sequence[Gripper]
+    poses: FloatArray
+    placed: FloatArray
+    force: Callable[[FloatArray], FloatArray | None]
+    before: State
+    parts: int
+    last: bool
+
+
+class Part(NamedTuple):
+    """What came of a (sub)step. No state: it did not converge, and may be cut in two."""
+
+    outcome: Outcome
+    state: State | None
+
+
+class Stepper(Protocol):
+    """Advances one cloth. New physics that needs another kind of step is another stepper."""
+
+    #: name of the solver, and of the integrator, as reports and files call them
+    name: str
+    integrator: str
+
+    def remember(self, positions: FloatArray, velocities: FloatArray) -> Memory:
+        """What it knows at the start, or after a user has set positions and velocities (n, 3)."""
+        ...
+
+    def moved(self, memory: Memory, positions: FloatArray, velocities: FloatArray) -> Memory:
+        """The memory after a user has set positions or velocities (n, 3)."""
+        ...
+
+    def restore(self, memory: Memory) -> None:
+        """Be as it was when a state had this memory."""
+        ...
+
+    def advance(self, state: State, targets: Targets, h: float) -> Part:
+        """From a state to the end of a (sub)step of h seconds."""
+        ...
+
+    def energy(self, state: State) -> Mapping[str, float]:
+        """Kinetic and potential energy, J."""
+        ...
+
+
+def body_wrenches(obstacles: int, grippers: int, rows: FloatArray | None = None) -> tuple[FloatArray, FloatArray]:
+    """Wrenches of obstacles (o, 6) and grippers (g, 6) from those of all bodies (1 + o + g, 6), the cloth first."""
+    if rows is None:
+        return np.zeros((obstacles, 6)), np.zeros((grippers, 6))
+    return rows[1 : 1 + obstacles], rows[1 + obstacles :]
+
+

@@ -1,0 +1,449 @@
+"""Bending of triangles about their edges: hinges with rest angles and a moment that grows without bound in a fold.
+
+    E = 1/2 sum over interior edges of w (B (k - k0)^2 + r (k - k_past)^2),    k(theta) = 2 tan(theta / 2)
+
+theta is the dihedral angle: 0 where the two triangles lie flat, positive where they bend away from their normals (a
+ridge seen from the side of the normals), in (-180, 180) degrees. w = L^2 / (A1 + A2) at rest, without unit; B is the
+bending stiffness in N m, k0 the angle measure k at rest. The second part is the viscous potential of a step, see
+`HingeBending.damped`.
+
+Stiffness. For small angles the energy per area of a cylinder of radius R is D / (2 R^2). D = B where the cylinder's
+axis runs along any family of edges of squares cut in two, and on equilateral triangles for every axis; across the
+diagonals of the squares D = 3 B. A twist costs more than on a plate without Poisson's effect: equilateral hinges are
+a plate with the Poisson ratio -1/3. Cloth that does not stretch has cylinders only, or nearly.
+
+The measure k. 2 tan(theta / 2) is the turning angle over the mean length of the inscribed curve's arc, and grows
+without bound: a sharp crease costs more than the same turn spread over several hinges, so that folds open into loops.
+Beyond |theta| = 150 degrees k goes on as its own Taylor polynomial of second order, from 7.5 at 150 degrees to 22.9 at
+180. It is k that is continued and not the energy: E is then twice continuously differentiable for every k0 and k_past,
+it increases towards the closed fold, and energy and dissipation keep to the same measure. At +-180 degrees, where the
+triangles lie on each other, theta jumps by 360 degrees: E has a kink there (its top) if k0 = k_past = 0, and a jump
+otherwise. Contact keeps cloth from passing.
+
+Derivatives (R. Tamstorf and E. Grinspun, Discrete bending forces and their Jacobians, 2013, in a frame of our own).
+Triangle q = 1, 2 with the edge from x_i along the unit vector u and the apex a has the foot t = (a - x_i).u / L, the
+height h, the unit vector m across the edge to the apex, and the unit normal n. With the factors of the nodes i, j, apex
+
+    c = (t - 1, -t, 1),    s = (-1, 1, 0) / L,
+
+and c (x) n the vector of all coordinates whose part at node p is c_p n, both derivatives are sums over two triangles:
+
+    grad theta = - sum_q (c (x) n) / h
+    Hess theta =   sum_q (U V^T + V U^T),    U = [c (x) n, s (x) n],    V = [c (x) m / h^2, c (x) u / h + s (x) m / 2].
+
+(The skew parts of the two triangles, s_p s_q (n m^T - m n^T) / 2, cancel.) Then, with f = dE/dk,
+
+    grad E = f k' grad theta,    Hess E = (w (B + r) k'^2 + f k'') grad theta grad theta^T + f k' Hess theta.
+
+Positive semidefinite. U and V of one triangle are orthogonal, so the positive part of +-(U V^T + V U^T) is known in
+closed form: for every positive definite X (2, 2)
+
+    +-(U V^T + V U^T) <= 1/2 (U X +- V) X^-1 (U X +- V)^T,
+
+and the right side is the positive part itself where X is the geometric mean of (U^T U)^-1 and V^T V. The matrix for
+Newton's method is the sum of these for both triangles and of (w (B + r) k'^2 + max(f k'', 0)) grad theta grad theta^T.
+It is a sum of five squares, is never below the second derivative, and equals it where the hinge has no moment.
+
+Degenerate triangles. Heights and edges count as at least `FLATTEST` times the size of the hinge. In a triangle that is
+flatter, m and n are shorter than 1 and vanish with it: energy and derivatives stay finite, but are no longer each
+other's derivatives, and a hinge whose triangle has no area at all has the angle 0 and no force.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from isocloth.base.compiled import inlined, kernel
+from isocloth.base.errors import FabricError, MeshError
+from isocloth.base.typing import FloatArray, IntArray
+from isocloth.meshes import Mesh
+
+Vector = tuple[float, float, float]
+
+#: angle in rad beyond which k = 2 tan(theta / 2) goes on as a polynomial
+SHARPEST = float(np.deg2rad(150.0))
+#: least height of a triangle and length of an edge that the derivatives see, relative to the size of the hinge
+FLATTEST = 1e-6
+
+_COS_SHARPEST = float(np.cos(SHARPEST))
+_K = float(2.0 * np.tan(SHARPEST / 2))
+_SLOPE = 1.0 + _K * _K / 4
+_CURVATURE = _K * _SLOPE / 2
+
+
+def angle_measure(angle: ArrayLike) -> Any:
+    """k = 2 tan(angle / 2) of dihedral angles in rad, continued beyond 150 degrees; without unit."""
+    size = np.abs(np.asarray(angle, dtype=np.float64))
+    beyond = np.maximum(size - SHARPEST, 0.0)
+    inside = 2.0 * np.tan(np.minimum(size, SHARPEST) / 2)
+    return np.sign(angle) * (inside + beyond * (_SLOPE + beyond * _CURVATURE / 2))
+
+
+@dataclass(frozen=True, eq=False)
+class HingeBending:
+    """Bending of a triangle mesh by hinges; one stencil per interior edge. Made by `HingeBending.of`."""
+
+    stencils: IntArray  # (e, 4) ends i, j of the edge, apex of the triangle that runs from i to j, the other apex
+    weight: FloatArray  # (e,) w
+    stiffness: FloatArray  # (e,) B, N m
+    target: FloatArray  # (e,) k0
+    rate: FloatArray  # (e,) r, N m; 0 without damping
+    past: FloatArray  # (e,) k_past
+    weight_gradient: FloatArray  # (e, 4, 3) dw/dX, 1/m
+    target_gradient: FloatArray | None  # (e, 4, 3) dk0/dX, 1/m; None where the rest angles were given by hand
+    name: str = "hinges"
+
+    @classmethod
+    def of(cls, rest: Mesh, bending: ArrayLike, *, angles: ArrayLike | None = None) -> HingeBending:
+        """Hinges at all interior edges of a triangle mesh, in the order of `rest.edges`.
+
+        Args:
+            rest: the rest shape; its own dihedral angles are the rest angles.
+            bending: B in N m, one number or one per hinge (e,).
+            angles: rad, rest angles in place of the rest shape's own, one number or one per hinge (e,).
+        """
+        if rest.element != "triangle":
+            raise MeshError(f"hinges bend about the edges of triangles, got {rest!r}; give them `mesh.triangulated()`")
+        stencils = hinges(rest)
+        count = len(stencils)
+        stiffness = _per_hinge("bending", bending, count)
+        if (stiffness < 0.0).any():
+            raise FabricError(f"bending = {stiffness.min()!r}: expected a stiffness in N m, zero or positive")
+        weight, weight_gradient = np.empty(count), np.empty((count, 4, 3))
+        _weights(stencils, rest.vertices, weight, weight_gradient)
+        none = np.zeros(count)
+        if angles is not None:
+            given = _per_hinge("angles", angles, count)
+            if (np.abs(given) > np.pi).any():
+                raise ValueError(f"angles reach {np.abs(given).max():.3g} rad, expected rest angles between -pi and pi")
+            return cls(stencils, weight, stiffness, angle_measure(given), none, none, weight_gradient, None)
+        target, target_gradient = np.empty(count), np.empty((count, 4, 3))
+        _strains(stencils, rest.vertices, target, target_gradient)
+        return cls(stencils, weight, stiffness, target, none, none, weight_gradient, target_gradient)
+
+    def damped(self, rate: ArrayLike, past: FloatArray) -> HingeBending:
+        """The same hinges with the viscous potential of a step, (r / 2) sum w (k - k_past)^2, in place of any before.
+
+        The moment c dk/dt of viscosity c (N m s) over a step of h seconds from k_past is its derivative, with r = c / h.
+
+        Args:
+            rate: r in N m, one number or one per hinge (e,).
+            past: (e,) k at the beginning of the step, as `strain` gives it.
+        """
+        count = len(self.stencils)
+        return replace(self, rate=_per_hinge("rate", rate, count), past=_per_hinge("past", past, count))
+
+    def strain(self, x: FloatArray) -> FloatArray:
+        """k (e,) at positions x (n, 3)."""
+        return self._strain(x)[0]
+
+    def strain_gradient(self, x: FloatArray) -> FloatArray:
+        """dk/dx (e, 4, 3) in 1/m; through it a step depends on the positions that `past` was taken from."""
+        return self._strain(x)[1]
+
+    def energy(self, x: FloatArray, out: FloatArray) -> None:
+        """Write the energy of every hinge, (e,) J."""
+        _energies(self._arrays, x, out)
+
+    def gradient(self, x: FloatArray, out: FloatArray) -> None:
+        """Write dE/dx, (e, 4, 3) N."""
+        _gradients(self._arrays, x, out)
+
+    def hessian(self, x: FloatArray, out: FloatArray, psd: bool) -> None:
+        """Write d^2E/dx^2, (e, 12, 12) N/m, or the sum of squares above it."""
+        if psd:
+            _squares(self._arrays, x, out)
+        else:
+            _hessians(self._arrays, x, out)
+
+    def rest_gradient(self, x: FloatArray) -> FloatArray:
+        """Derivative of the gradient in the rest shape (e, 12, 12) N/m: through w, and k0 unless given by hand.
+
+        d(grad E)/dX = k' grad theta (B (k - k0) + r (k - k_past)) (dw/dX)^T - w B k' grad theta (dk0/dX)^T
+        """
+        k, slope = self._strain(x)
+        moment = self.stiffness * (k - self.target) + self.rate * (k - self.past)
+        columns = moment[:, None, None] * self.weight_gradient
+        if self.target_gradient is not None:
+            columns = columns - (self.weight * self.stiffness)[:, None, None] * self.target_gradient
+        count = len(k)
+        return slope.reshape(count, 12, 1) * columns.reshape(count, 1, 12)
+
+    def parameter_gradient(self, x: FloatArray) -> Mapping[str, FloatArray]:
+        """Derivatives (e, 4, 3) of the gradient in "bending", B, and in "rate", r, both 1/m: E is linear in both."""
+        k, slope = self._strain(x)
+        return {
+            "bending": (self.weight * (k - self.target))[:, None, None] * slope,
+            "rate": (self.weight * (k - self.past))[:, None, None] * slope,
+        }
+
+    def _strain(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        k, slope = np.empty(len(self.stencils)), np.empty((len(self.stencils), 4, 3))
+        _strains(self.stencils, x, k, slope)
+        return k, slope
+
+    @property
+    def _arrays(self) -> _Arrays:
+        return _Arrays(self.stencils, self.weight, self.stiffness, self.target, self.rate, self.past)
+
+
+class _Arrays(NamedTuple):
+    """What the kernels read of `HingeBending`."""
+
+    stencils: IntArray
+    weight: FloatArray
+    stiffness: FloatArray
+    target: FloatArray
+    rate: FloatArray
+    past: FloatArray
+
+
+def hinges(mesh: Mesh) -> IntArray:
+    """(e, 4) nodes of the hinges of a triangle mesh: an edge i, j, the apex of the triangle i, j, ., the other apex."""
+    within = mesh.edge_faces[:, 1] >= 0
+    ends, pairs = mesh.edges[within], mesh.faces[mesh.edge_faces[within]]  # (e, 2), (e, 2, 3)
+    apex = pairs.sum(axis=2) - ends.sum(axis=1)[:, None]
+    # the first triangle of the pair has the edge from i to j if j comes after i in it
+    runs = np.any((pairs[:, 0] == ends[:, :1]) & (np.roll(pairs[:, 0], -1, axis=1) == ends[:, 1:]), axis=1)
+    apex = np.where(runs[:, None], apex, apex[:, ::-1])
+    return np.ascontiguousarray(np.concatenate([ends, apex], axis=1), dtype=np.int64)
+
+
+def _per_hinge(name: str, value: ArrayLike, count: int) -> FloatArray:
+    array = np.asarray(value, dtype=np.float64)
+    if array.shape not in ((), (count,)):
+        raise ValueError(f"{name} has shape {array.shape}, expected one number or one for each of {count} hinges")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} is not finite; give finite numbers")
+    return np.ascontiguousarray(np.broadcast_to(array, (count,)))
+
+
+@inlined
+def _dot(a: Vector, b: Vector) -> float:
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@inlined
+def _cross(a: Vector, b: Vector) -> Vector:
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@inlined
+def _offset(x: FloatArray, p: int, o: int) -> Vector:
+    return x[p, 0] - x[o, 0], x[p, 1] - x[o, 1], x[p, 2] - x[o, 2]
+
+
+@inlined
+def _flap(a: Vector, u: Vector, length: float, least: float) -> tuple[float, float, Vector]:
+    """Foot t, height h and direction m across the edge of a triangle with the apex a, relative to node i."""
+    along = _dot(a, u)
+    across = (a[0] - along * u[0], a[1] - along * u[1], a[2] - along * u[2])
+    height = max(np.sqrt(_dot(across, across)), least)
+    return along / length, height, (across[0] / height, across[1] / height, across[2] / height)
+
+
+@inlined
+def _frame(
+    x: FloatArray, nodes: IntArray
+) -> tuple[float, Vector, float, float, Vector, Vector, float, float, Vector, Vector]:
+    """L, u, then t, h, m, n of the first and of the second triangle."""
+    i = nodes[0]
+    e, a, b = _offset(x, nodes[1], i), _offset(x, nodes[2], i), _offset(x, nodes[3], i)
+    # 1e-150 keeps a hinge that is a single point from dividing by zero
+    least = FLATTEST * np.sqrt(_dot(e, e) + _dot(a, a) + _dot(b, b)) + 1e-150
+    length = max(np.sqrt(_dot(e, e)), least)
+    u = (e[0] / length, e[1] / length, e[2] / length)
+    t1, h1, m1 = _flap(a, u, length, least)
+    t2, h2, m2 = _flap(b, u, length, least)
+    return length, u, t1, h1, m1, _cross(u, m1), t2, h2, m2, _cross(m2, u)
+
+
+@inlined
+def _measure(m1: Vector, n1: Vector, n2: Vector) -> tuple[float, float, float]:
+    """k, k' and k'' from cos(theta) = n1.n2 and sin(theta) = (n1 x n2).u = -m1.n2."""
+    cos, sin = _dot(n1, n2), -_dot(m1, n2)
+    if cos >= _COS_SHARPEST:
+        k = 2.0 * sin / (1.0 + cos)
+        slope = 1.0 + 0.25 * k * k
+        return k, slope, 0.5 * k * slope
+    beyond = abs(np.arctan2(sin, cos)) - SHARPEST
+    side = 1.0 if sin >= 0.0 else -1.0
+    k = _K + beyond * (_SLOPE + beyond * _CURVATURE / 2)
+    return side * k, _SLOPE + beyond * _CURVATURE, side * _CURVATURE
+
+
+@inlined
+def _spread(factor: float, t1: float, h1: float, n1: Vector, t2: float, h2: float, n2: Vector, out: FloatArray) -> None:
+    """out (4, 3) = factor grad theta."""
+    f1, f2 = -factor / h1, -factor / h2
+    for d in range(3):
+        g1, g2 = f1 * n1[d], f2 * n2[d]
+        out[0, d] = (t1 - 1.0) * g1 + (t2 - 1.0) * g2
+        out[1, d] = -t1 * g1 - t2 * g2
+        out[2, d] = g1
+        out[3, d] = g2
+
+
+@kernel
+def _strains(stencils: IntArray, x: FloatArray, k: FloatArray, gradient: FloatArray) -> None:
+    """k (e,) and dk/dx (e, 4, 3)."""
+    for e in range(len(stencils)):
+        _, _, t1, h1, m1, n1, t2, h2, _, n2 = _frame(x, stencils[e])
+        k[e], slope, _ = _measure(m1, n1, n2)
+        _spread(slope, t1, h1, n1, t2, h2, n2, gradient[e])
+
+
+@kernel
+def _energies(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+    for e in range(len(hinge.stencils)):
+        _, _, _, _, m1, n1, _, _, _, n2 = _frame(x, hinge.stencils[e])
+        k, _, _ = _measure(m1, n1, n2)
+        elastic, viscous = k - hinge.target[e], k - hinge.past[e]
+        out[e] = 0.5 * hinge.weight[e] * (hinge.stiffness[e] * elastic**2 + hinge.rate[e] * viscous**2)
+
+
+@inlined
+def _moment(hinge: _Arrays, e: int, k: float) -> float:
+    """f = dE/dk, N m."""
+    elastic, viscous = k - hinge.target[e], k - hinge.past[e]
+    return hinge.weight[e] * (hinge.stiffness[e] * elastic + hinge.rate[e] * viscous)
+
+
+@kernel
+def _gradients(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+    for e in range(len(hinge.stencils)):
+        _, _, t1, h1, m1, n1, t2, h2, _, n2 = _frame(x, hinge.stencils[e])
+        k, slope, _ = _measure(m1, n1, n2)
+        _spread(_moment(hinge, e, k) * slope, t1, h1, n1, t2, h2, n2, out[e])
+
+
+@inlined
+def _factors(
+    apex: int, length: float, u: Vector, t: float, h: float, m: Vector, n: Vector, U: FloatArray, V: FloatArray
+) -> None:
+    """U and V of one triangle, each (2, 12); `apex` is its place in the stencil, 2 or 3."""
+    U[:] = 0.0
+    V[:] = 0.0
+    for p, c, s in ((0, t - 1.0, -1.0 / length), (1, -t, 1.0 / length), (apex, 1.0, 0.0)):
+        for d in range(3):
+            U[0, 3 * p + d] = c * n[d]
+            U[1, 3 * p + d] = s * n[d]
+            V[0, 3 * p + d] = c * m[d] / (h * h)
+            V[1, 3 * p + d] = c * u[d] / h + 0.5 * s * m[d]
+
+
+@inlined
+def _mirror(out: FloatArray) -> None:
+    """Copy the lower triangle to the upper."""
+    for i in range(12):
+        for j in range(i):
+            out[j, i] = out[i, j]
+
+
+@kernel
+def _hessians(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+    """d^2E/dx^2 (e, 12, 12)."""
+    g, U, V = np.empty((4, 3)), np.empty((4, 12)), np.empty((4, 12))
+    flat = g.reshape(12)
+    for e in range(len(hinge.stencils)):
+        length, u, t1, h1, m1, n1, t2, h2, m2, n2 = _frame(x, hinge.stencils[e])
+        k, slope, curvature = _measure(m1, n1, n2)
+        f = _moment(hinge, e, k)
+        _spread(1.0, t1, h1, n1, t2, h2, n2, g)
+        _factors(2, length, u, t1, h1, m1, n1, U[:2], V[:2])
+        _factors(3, length, u, t2, h2, m2, n2, U[2:], V[2:])
+        first = f * slope
+        second = hinge.weight[e] * (hinge.stiffness[e] + hinge.rate[e]) * slope**2 + f * curvature
+        block = out[e]
+        for i in range(12):
+            for j in range(i + 1):
+                total = second * flat[i] * flat[j]
+                for a in range(4):
+                    total += first * (U[a, i] * V[a, j] + V[a, i] * U[a, j])
+                block[i, j] = total
+        _mirror(block)
+
+
+@inlined
+def _positive_part(
+    moment: float, apex: int, length: float, u: Vector, t: float, h: float, m: Vector, n: Vector, F: FloatArray
+) -> None:
+    """F (2, 12), F^T F the positive part of moment (U V^T + V U^T): sqrt(|moment| / 2) (U C +- V C^-T), X = C C^T.
+
+    U^T U = [[c.c, c.s], [c.s, s.s]] and V^T V = [[c.c / h^4, c.s / 2h^2], [., c.c / h^2 + s.s / 4]], with the
+    determinants 3 / L^2 and (c.c)^2 / h^6 + 3 / (4 L^2 h^4). The geometric mean of two matrices (2, 2) of determinant
+    1 is their sum over the root of its determinant.
+    """
+    cc, cs, ss = 1.0 + t * t + (1.0 - t) ** 2, (1.0 - 2.0 * t) / length, 2.0 / length**2
+    root_u = np.sqrt(3.0) / length
+    root_v = np.sqrt(cc**2 / h**2 + 0.75 / length**2) / h**2
+    x00 = ss / root_u + cc / h**4 / root_v
+    x01 = -cs / root_u + 0.5 * cs / h**2 / root_v
+    x11 = cc / root_u + (cc / h**2 + 0.25 * ss) / root_v
+    scale = np.sqrt(root_v / root_u / (x00 * x11 - x01 * x01))
+    c00 = np.sqrt(scale * x00)
+    c10 = scale * x01 / c00
+    c11 = np.sqrt(max(scale * x11 - c10 * c10, 1e-300))
+    size = np.sqrt(0.5 * abs(moment))
+    side = size if moment >= 0.0 else -size
+    F[:] = 0.0
+    for p, c, s in ((0, t - 1.0, -1.0 / length), (1, -t, 1.0 / length), (apex, 1.0, 0.0)):
+        along_n = size * (c00 * c + c10 * s)
+        along_m = side * c / (h * h * c00)
+        rest_n = size * c11 * s
+        rest_m = side * (0.5 * s - c10 * c / (h * h * c00)) / c11
+        rest_u = side * c / (h * c11)
+        for d in range(3):
+            F[0, 3 * p + d] = along_n * n[d] + along_m * m[d]
+            F[1, 3 * p + d] = rest_n * n[d] + rest_m * m[d] + rest_u * u[d]
+
+
+@kernel
+def _squares(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+    """A positive semidefinite matrix (e, 12, 12) not below d^2E/dx^2."""
+    g, F = np.empty((4, 3)), np.empty((5, 12))
+    flat = g.reshape(12)
+    for e in range(len(hinge.stencils)):
+        length, u, t1, h1, m1, n1, t2, h2, m2, n2 = _frame(x, hinge.stencils[e])
+        k, slope, curvature = _measure(m1, n1, n2)
+        f = _moment(hinge, e, k)
+        stiffness = hinge.weight[e] * (hinge.stiffness[e] + hinge.rate[e])
+        _spread(np.sqrt(stiffness * slope**2 + max(f * curvature, 0.0)), t1, h1, n1, t2, h2, n2, g)
+        F[4] = flat
+        _positive_part(f * slope, 2, length, u, t1, h1, m1, n1, F[:2])
+        _positive_part(f * slope, 3, length, u, t2, h2, m2, n2, F[2:4])
+        block = out[e]
+        for i in range(12):
+            for j in range(i + 1):
+                total = 0.0
+                for a in range(5):
+                    total += F[a, i] * F[a, j]
+                block[i, j] = total
+        _mirror(block)
+
+
+def _weights(stencils: IntArray, X: FloatArray, weight: FloatArray, gradient: FloatArray) -> None:
+    """w = L^2 / (A1 + A2) (e,) of the rest positions X (n, 3), and dw/dX (e, 4, 3) in 1/m."""
+    p = X[stencils]
+    e = p[:, 1] - p[:, 0]
+    square = np.sum(e * e, axis=1)
+    area = np.zeros(len(p))
+    slope = np.zeros_like(gradient)  # of A1 + A2
+    for apex in (2, 3):
+        a = p[:, apex] - p[:, 0]
+        normal = np.cross(e, a)
+        double = np.linalg.norm(normal, axis=1)
+        area += double / 2
+        normal /= double[:, None]
+        # a corner moves the area by half the opposite side, turned by a right angle in the plane
+        for corner, side in ((0, a - e), (1, -a), (apex, e)):
+            slope[:, corner] += np.cross(normal, side) / 2
+    weight[:] = square / area
+    gradient[:] = -(weight / area)[:, None, None] * slope
+    gradient[:, 0] -= 2.0 * e / area[:, None]
+    gradient[:, 1] += 2.0 * e / area[:, None]
