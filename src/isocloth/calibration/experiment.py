@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -79,9 +78,7 @@ class Experiment:
 
     def simulation(self, fabric: Fabric) -> Simulation:
         """The cloth at its start, held by nobody yet."""
-        obstacles = [copy.copy(o) for o in self.obstacles]
-        for obstacle in obstacles:
-            obstacle.friction = fabric.friction
+        obstacles = [obstacle.replace(friction=fabric.friction) for obstacle in self.obstacles]
         sim = Simulation(
             self.mesh.with_vertices(self.start), fabric, timestep=self.timestep, rest=self.mesh,
             obstacles=obstacles, **self.options,

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from isocloth.base.typing import FloatArray
+
+Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
 
 #: a rotation matrix may be this far from orthogonal: rounding and text files, not mistakes
 ORTHOGONAL = 1e-6
@@ -58,6 +60,12 @@ def array(value: Any, what: str, shape: tuple[int | None, ...], unit: str = "m")
         where = [int(i) for i in np.argwhere(~np.isfinite(found))[0]]
         raise ValueError(f"{what}{where} is {found[tuple(where)]}: expected finite numbers in {unit}")
     return found
+
+
+def fixed(values: Array) -> Array:
+    """The same array, which nothing can be written into any more."""
+    values.flags.writeable = False
+    return values
 
 
 def direction(value: Any, what: str) -> FloatArray:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
-from isocloth.obstacles.arguments import array
+from isocloth.obstacles.arguments import array, fixed
 from isocloth.obstacles.obstacle import Options, Solid, Surface
 
 Function = Callable[[FloatArray], Any]
@@ -41,7 +41,7 @@ class Implicit(Solid):
             if not callable(function):
                 raise TypeError(f"{name} is {type(function).__name__}: expected a function of points (m, 3) in m")
         self.h, self.gradient = h, gradient
-        self.extent = None if extent is None else array(extent, "extent", (3, 2))
+        self.extent = None if extent is None else fixed(array(extent, "extent", (3, 2)))
         if self.extent is not None and not (self.extent[:, 1] > self.extent[:, 0]).all():
             raise ValueError(f"extent = {self.extent.tolist()} m: expected ranges [least, most] of x, y and z")
         super().__init__(None if centre is None else array(centre, "centre", (3,)), **options)
@@ -60,6 +60,9 @@ class Implicit(Solid):
             slope = np.where(flat[:, None], [0.0, 0.0, 1.0], slope)
             steepness = np.where(flat, 1.0, steepness)
         return value / steepness, np.ascontiguousarray((slope / steepness[:, None]) @ turn.T)
+
+    def _functions(self) -> dict[str, Callable[..., Any]]:
+        return {"h": self.h, "gradient": self.gradient, **super()._functions()}
 
     def _shape(self) -> Surface | None:
         if self.extent is None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from isocloth.base.errors import MeshError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
-from isocloth.obstacles.arguments import array
+from isocloth.obstacles.arguments import array, fixed
 from isocloth.obstacles.obstacle import Features, Options, Surface
 
 
@@ -42,9 +42,9 @@ class TriangleMesh(Features):
                 f"the mesh encloses a volume of {abs(volume):.3g} m^3, almost none for its size: expected a body; "
                 "give it some thickness"
             )
-        self._points = np.array(mesh.vertices)
-        self.edges = np.array(mesh.edges)
-        self.faces = np.array(mesh.faces if volume > 0.0 else mesh.faces[:, ::-1])
+        self._points = fixed(np.array(mesh.vertices))
+        self.edges = fixed(np.array(mesh.edges))
+        self.faces = fixed(np.array(mesh.faces if volume > 0.0 else mesh.faces[:, ::-1]))
         super().__init__(None if centre is None else array(centre, "centre", (3,)), **options)
 
     def vertices(self, time: float) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,7 @@ def build_obstacle(plan: ObstaclePlan) -> Obstacle:
         options["spin"] = np.radians(plan.spin)
     path = _path(plan, np.array([sizes["a"], sizes["b"]]) if plan.kind == "stick" else _centre(sizes)[None])
     if path is not None:
-        options["path"] = path if plan.kind == "stick" else lambda t: path(t)[0]
+        options["path"] = path if plan.kind == "stick" else partial(_only, path)
     return KINDS[plan.kind](**sizes, **options)
 
 
@@ -59,6 +60,11 @@ def _centre(sizes: dict[str, Any]) -> FloatArray:
     if "height" in sizes:
         return np.array([0.0, 0.0, sizes["height"]])
     return np.array(sizes.get("centre", sizes.get("point", (0.0, 0.0, 0.0))), dtype=np.float64)
+
+
+def _only(path: Callable[[float], FloatArray], t: float) -> FloatArray:
+    """(3,) m: where the one point of a path is at a time in s."""
+    return np.asarray(path(t)[0])
 
 
 def _path(plan: ObstaclePlan, start: FloatArray) -> Callable[[float], FloatArray] | None:
