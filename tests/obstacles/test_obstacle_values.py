@@ -340,13 +340,15 @@ def test_poses_are_those_of_the_own_frame():
 
 
 def test_simulations_share_an_obstacle_and_agree():
-    mesh = ic.meshes.rectangle(0.3, 0.3, nx=3, ny=3).translated([0, 0, 0.0008])
-    ball = ic.Sphere([0.15, 0.15, -0.1], 0.1, velocity=[0, 0, 0.1])
+    mesh = ic.meshes.rectangle(0.3, 0.3, (4, 4))
+    ball = ic.Sphere([0.15, 0.15, -0.105], 0.1, velocity=[0, 0, 0.3])
     sims = [
         ic.Simulation(mesh, ic.fabrics["cotton"], timestep=0.01, obstacles=[o]) for o in (ball, ball, copy.copy(ball))
     ]
-    for _ in range(3):
+    for _ in range(4):
         for sim in sims:
             sim.step()
+        assert bodies[0].force[2] == bodies[2].force[2]
+    assert ball.force[2] < 0.0
     np.testing.assert_array_equal(sims[0].positions, sims[1].positions)
     np.testing.assert_array_equal(sims[0].positions, sims[2].positions)

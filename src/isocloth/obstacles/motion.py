@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles.arguments import array, finite, rotation
 from isocloth.obstacles.paths import PathFunction, RotationOfTime, as_path, functions_of
@@ -100,9 +101,9 @@ class Motion(RigidMotion):
         rotation: Any = None,
     ) -> None:
         if path is not None and velocity is not None:
-            raise ValueError("both velocity and path are given: expected one of them; put the velocity into the path")
+            raise InputError("both velocity and path are given: expected one of them; put the velocity into the path")
         if callable(rotation) and spin is not None:
-            raise ValueError(
+            raise InputError(
                 "both spin and a rotation over time are given: expected one of them; put the spin into the rotation"
             )
         self._velocity = np.zeros(3) if velocity is None else array(velocity, "velocity", (3,), "m/s")
@@ -127,7 +128,7 @@ class Motion(RigidMotion):
             return np.zeros(3) if centre is None else centre
         first = self._path(0.0)
         if centre is not None and np.abs(first - centre).max() > SAME_PLACE:
-            raise ValueError(
+            raise InputError(
                 f"the path is at {first.tolist()} at time 0, but the centre of the obstacle is {centre.tolist()}: "
                 "expected the same, as both say where it starts; move one of them"
             )
@@ -177,7 +178,7 @@ class Commanded(RigidMotion):
         self._after = rotation(after[0], "rotation after"), array(after[1], "centre after", (3,))
         self._begins, self._ends = finite(begin, "begin", "s"), finite(end, "end", "s")
         if not self._ends > self._begins:
-            raise ValueError(f"begin = {begin!r} s and end = {end!r} s: expected an end after the begin")
+            raise InputError(f"begin = {begin!r} s and end = {end!r} s: expected an end after the begin")
         (r0, c0), (r1, c1) = self._before, self._after
         turns = not np.array_equal(r0, r1)
         self._way = Rotation.from_matrix(r1 @ r0.T).as_rotvec() if turns else np.zeros(3)
@@ -209,7 +210,7 @@ class Swing(RigidMotion):
         self._ends = ends
         first = self._path(0.0)
         if np.abs(first - ends).max() > SAME_PLACE:
-            raise ValueError(
+            raise InputError(
                 f"the path is at {first.tolist()} at time 0, but the ends of the stick are {ends.tolist()}: "
                 "expected the same, as both say where it starts; move one of them"
             )
@@ -219,7 +220,7 @@ class Swing(RigidMotion):
         """(2, 3) m: where both ends are at a time in s."""
         found = self._path(time)
         if not float(np.linalg.norm(found[1] - found[0])) > 0.0:
-            raise ValueError(f"path({time:.6g}) puts both ends of the stick at {found[0].tolist()}: keep them apart")
+            raise InputError(f"path({time:.6g}) puts both ends of the stick at {found[0].tolist()}: keep them apart")
         return found
 
     def _pose(self, time: float) -> Pose:

@@ -14,6 +14,7 @@ from typing import Any, Protocol, Self, TypedDict, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles.arguments import array, coefficient, fixed
 from isocloth.obstacles.motion import Motion, Pose, RigidMotion
@@ -129,7 +130,7 @@ class Obstacle(Value):
         """
         unknown = sorted(set(changes) - set(Changes.__annotations__))
         if unknown:
-            raise TypeError(
+            raise InputTypeError(
                 f"{unknown[0]} cannot be replaced: expected friction, name, centre, velocity, spin, path or rotation; "
                 f"make a new obstacle, {type(self).__name__}(...)"
             )
@@ -143,7 +144,7 @@ class Obstacle(Value):
     def _moving(self, changes: dict[str, Any]) -> RigidMotion:
         """Its motion with other options."""
         if not isinstance(self._motion, Motion):
-            raise ValueError(
+            raise InputError(
                 f"{' and '.join(changes)} of {self.name!r}, which follows the motion that it was placed on: expected "
                 "an obstacle that moves by its own options; replace those of the one that was placed"
             )

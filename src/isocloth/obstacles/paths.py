@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles.arguments import array, rotation
 from isocloth.obstacles.value import Value
@@ -45,7 +46,7 @@ class Samples(Value):
     def __init__(self, times: Any, points: Any, shape: tuple[int, ...]) -> None:
         self.times = array(times, "path times", (None,), "s")
         if len(self.times) < 2 or not (np.diff(self.times) > 0.0).all():
-            raise ValueError(f"path times are {_some(self.times)}: expected at least two, increasing, in s")
+            raise InputError(f"path times are {_some(self.times)}: expected at least two, increasing, in s")
         self.points = array(points, "path positions", (len(self.times), *shape))
         self.shape = shape
 
@@ -65,7 +66,7 @@ def as_path(path: Any, shape: tuple[int, ...]) -> PathFunction:
     if isinstance(path, tuple) and len(path) == 2:
         return Samples(path[0], path[1], shape)
     size = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
-    raise TypeError(
+    raise InputTypeError(
         f"path is {type(path).__name__}: expected a function of time in s that returns positions ({size}) in m, or a "
         f"pair (times, positions) of shapes (T,) and {('T', *shape)}".replace("'", "")
     )

@@ -7,6 +7,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import fixed, number, segment
@@ -38,10 +39,10 @@ class Stick(Features):
         start, end = segment(a, b)
         self.radius = number(radius, "radius", "m")
         if isinstance(pieces, bool) or not isinstance(pieces, int | np.integer) or pieces < 1:
-            raise ValueError(f"pieces = {pieces!r}: expected a whole number of edges, at least 1")
+            raise InputError(f"pieces = {pieces!r}: expected a whole number of edges, at least 1")
         spare = [key for key in ("velocity", "spin", "rotation") if options.get(key) is not None]
         if path is not None and spare:
-            raise ValueError(f"both path and {' and '.join(spare)} are given: expected one; put it into the path")
+            raise InputError(f"both path and {' and '.join(spare)} are given: expected one; put it into the path")
         share = np.linspace(0.0, 1.0, int(pieces) + 1)[:, None]
         self._weights = fixed(np.hstack([1.0 - share, share]))
         self._ends = fixed(np.stack([start, end]))
@@ -57,7 +58,7 @@ class Stick(Features):
         rigid = {key: value for key, value in changes.items() if key != "path"}
         if path is not None:
             if rigid:
-                raise ValueError(f"both path and {' and '.join(rigid)} are given: expected one; put it into the path")
+                raise InputError(f"both path and {' and '.join(rigid)} are given: expected one; put it into the path")
             return Swing(self._ends, path)
         own = self.placed(Motion(self._ends.mean(axis=0))) if isinstance(self._motion, Swing) else self
         return super(Stick, own)._moving(rigid)

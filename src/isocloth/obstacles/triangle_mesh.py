@@ -9,7 +9,7 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import MeshError
+from isocloth.base.errors import InputError, MeshError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.obstacles.arguments import array, fixed
@@ -60,13 +60,13 @@ class TriangleMesh(Features):
 def _as_mesh(vertices: Any, faces: Any) -> Mesh:
     if isinstance(vertices, Mesh | str | os.PathLike) and faces is not None:
         kind = "a Mesh" if isinstance(vertices, Mesh) else "a file"
-        raise ValueError(f"{kind} and faces are given: expected faces with an array of vertices only; leave them out")
+        raise InputError(f"{kind} and faces are given: expected faces with an array of vertices only; leave them out")
     if isinstance(vertices, Mesh):
         return vertices
     if isinstance(vertices, str | os.PathLike):
         return Mesh.load(Path(vertices))
     if faces is None:
-        raise ValueError("faces are missing: expected TriangleMesh(vertices, faces), a Mesh or the path of a mesh file")
+        raise InputError("faces are missing: expected TriangleMesh(vertices, faces), a Mesh or the path of a mesh file")
     return Mesh(vertices, faces, orient=True)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from isocloth import obstacles
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
@@ -74,10 +75,10 @@ def _path(plan: ObstaclePlan, start: FloatArray) -> Callable[[float], FloatArray
         count = motion.positions.shape[1]
         if count not in (1, len(start)):
             what = "one (the middle) or two (the ends)" if len(start) == 2 else "one, the centre"
-            raise ValueError(f"the path has {count} points per time; give {what}")
+            raise InputError(f"the path has {count} points per time; give {what}")
         first = motion.points(start)[0]
         if np.abs(first - start).max() > SAME_PLACE:
-            raise ValueError(
+            raise InputError(
                 f"the path starts at {first.mean(axis=0).tolist()}, but the obstacle is at "
                 f"{start.mean(axis=0).tolist()}; start it there, or write relative = true"
             )
@@ -86,10 +87,10 @@ def _path(plan: ObstaclePlan, start: FloatArray) -> Callable[[float], FloatArray
 
 def _load(plan: ObstaclePlan) -> Mesh:
     if plan.file is None:
-        raise ValueError("path is missing; give the path of a mesh file")
+        raise InputError("path is missing; give the path of a mesh file")
     mesh = Mesh.load(plan.file)
     mesh = mesh if plan.scale == 1.0 else mesh.with_vertices(plan.scale * mesh.vertices)
     size = float(np.ptp(mesh.vertices, axis=0).max())
     if size > LARGEST:
-        raise ValueError(f"the mesh is {size:g} m large; is its unit mm or cm? Then write scale = 0.001 or 0.01")
+        raise InputError(f"the mesh is {size:g} m large; is its unit mm or cm? Then write scale = 0.001 or 0.01")
     return mesh
