@@ -74,6 +74,6 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     if type(file) is IndexDataCacheFile:
         file.__class__ = _CacheFile
         folder = Path(function.__code__.co_filename).parent
-        file._folder = None if folder.is_relative_to(PACKAGE) else folder
+        file.__dict__["_folder"] = None if folder.is_relative_to(PACKAGE) else folder
     compiled: Callable[..., Any] = dispatcher
     return compiled

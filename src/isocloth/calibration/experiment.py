@@ -84,7 +84,7 @@ class Experiment:
             obstacles=obstacles, **self.options,
         )  # fmt: skip
         if self.particles is not None:
-            sim.state = replace(sim.state, particles=self.particles)
+            sim.state = replace(sim.state, memory=sim.state.memory._replace(particles=self.particles))
         if self.velocities.any():
             sim.velocities = self.velocities
         return sim

@@ -186,7 +186,7 @@ def _model(text: str) -> Model:
     """`elastic` or `elastic:stretch=2000,shear=10`."""
     name, _, given = text.partition(":")
     model = as_model(name)
-    parameters: dict[str, float] = {}
+    parameters: dict[str, Any] = {}
     known = [f.name for f in fields(model) if not isinstance(f.default, str)]
     for part in filter(None, given.split(",")):
         key, _, value = part.partition("=")

@@ -91,8 +91,12 @@ class NewtonSystem:
         k = sp.coo_matrix(cloth.stiffness if stiffness is None else stiffness)
         self._bending = k.row.astype(np.int64), k.col.astype(np.int64), k.data.astype(np.float64)
         kept = len(self._kept_rows)
-        i = np.concatenate([rows.nodes[slot_a], rows.nodes[self._slots], k.row, self._blocks[:, 0], np.arange(n + kept)])
-        j = np.concatenate([rows.nodes[slot_b], self._owner[self._slots], k.col, self._blocks[:, 1], np.arange(n + kept)])
+        i = np.concatenate(
+            [rows.nodes[slot_a], rows.nodes[self._slots], k.row, self._blocks[:, 0], np.arange(n + kept)]
+        )
+        j = np.concatenate(
+            [rows.nodes[slot_b], self._owner[self._slots], k.col, self._blocks[:, 1], np.arange(n + kept)]
+        )
         graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
         self._pattern = pattern_of(graph)
         self._sizes = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])

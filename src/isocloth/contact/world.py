@@ -79,9 +79,7 @@ class CollisionWorld:
             return (keys < -(number << SHIFT)) | (keys >= -((number - 1) << SHIFT))
         a, b = (keys >> 31) & (2**31 - 1), keys & (2**31 - 1)
         edge_edge, faces = keys >> 62 != 0, int((self.surface.body[self.surface.faces[:, 0]] == 0).sum())
-        ours = np.where(
-            edge_edge, (a < self.cloth_edges) & (b < self.cloth_edges), (a < len(self.rest)) & (b < faces)
-        )
+        ours = np.where(edge_edge, (a < self.cloth_edges) & (b < self.cloth_edges), (a < len(self.rest)) & (b < faces))
         return np.asarray((keys < 0) | ours)
 
     def _append(self, obstacle: Any) -> None:

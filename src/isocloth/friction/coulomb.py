@@ -28,8 +28,8 @@ from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.system import Assembly
 from isocloth.contact.contact_set import ContactSet
-from isocloth.contact.options import ContactNumbers
 from isocloth.contact.history import OPEN, SLIDE, STICK, ContactState
+from isocloth.contact.options import ContactNumbers
 from isocloth.sparse.block_index import BlockIndex, find_block
 from isocloth.sparse.fronts import Fronts
 

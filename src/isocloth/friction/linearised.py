@@ -63,8 +63,9 @@ class Linearised:
             geometric[~self._definite] = 0.0
         membrane = (rows.weight[self._row, None] * work.jacobian[self._a])[:, :, None] * work.jacobian[self._b][:, None]
         membrane[:, np.arange(3), np.arange(3)] += geometric[:, None]
-        values = np.concatenate([membrane.ravel(), step.arrays.bending * self._bending, work.hessian,
-                                 np.repeat(step.inertia, 3)])
+        values = np.concatenate(
+            [membrane.ravel(), step.arrays.bending * self._bending, work.hessian, np.repeat(step.inertia, 3)]
+        )
         held = np.repeat(step.held, 3)
         values[held[self._i] | held[self._j]] = 0.0
         values[len(values) - size :][held] = 1.0

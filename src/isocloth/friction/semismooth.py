@@ -28,12 +28,13 @@ from isocloth.cloth.step import StepArrays
 from isocloth.cloth.system import assemble
 from isocloth.cloth.tangent import ClothArrays, Workspace, right_hand_side
 from isocloth.contact.contact_set import ContactSet
-from isocloth.contact.options import ContactNumbers
 from isocloth.contact.history import ContactState
+from isocloth.contact.options import ContactNumbers
 from isocloth.friction.coulomb import add_springs, distance, has_room, locate, return_map, update_threshold
 from isocloth.sparse.block_index import BlockIndex
 from isocloth.sparse.cholesky import back_substitute, dot, factorise, solve
 from isocloth.sparse.fronts import Fronts
+
 
 class ContactLinearisation(NamedTuple):
     """Contacts during the descent, and what it needs besides."""

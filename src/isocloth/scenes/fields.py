@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from isocloth.base.errors import FabricError
 from isocloth.fabric import Fabric
@@ -26,7 +26,8 @@ def with_fields(table: Table, given: Parameters) -> Parameters:
             table.complain(field.name, f"expected a {'whole' if whole else 'finite'} number in SI units")
             continue
         try:
-            given = replace(given, **{field.name: number})
+            changed: Any = {field.name: number}
+            given = replace(given, **changed)
         except FabricError as error:
             # its message starts with the name of the field and the value
             table.problems.add(f"{table.name}.{field.name}", str(error).removeprefix(field.name))

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from isocloth.models import BENDINGS
 from isocloth.scenes.model import Settings
 from isocloth.scenes.read_model import read_model
 from isocloth.scenes.table import Table
+from isocloth.simulation.arguments import LONGEST_TIMESTEP
 from isocloth.simulation.integrators import INTEGRATORS
-from isocloth.simulation.simulation import LONGEST_TIMESTEP
 from isocloth.solvers import SOLVERS
 from isocloth.solvers.contact_methods import CONTACTS
-from isocloth.terms.bending import MODELS as BENDING_MODELS
 from isocloth.terms.isometry import DISCRETISATIONS
 
 MOST_STEPS = 10_000_000
@@ -36,7 +36,7 @@ def read_settings(table: Table) -> Settings:
         discretisation=table.choice("discretisation", DISCRETISATIONS, "net") or None
         if table.has("discretisation")
         else None,
-        bending_model=table.choice("bending_model", BENDING_MODELS, "hessian"),
+        bending_model=table.choice("bending_model", BENDINGS, "hessian"),
         self_collision=table.flag("self_collision", False),
         contact=table.choice("contact", CONTACTS, "coulomb"),
     )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
+from isocloth.simulation.state import State
 
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
@@ -25,13 +28,17 @@ class Grasp:
         self.nodes = nodes
         self._target = start.copy()
         self.path = _as_path(path, len(nodes), simulation.time)
-        self._reactions: FloatArray | None = None  # of all nodes, set by each step
+        self._since = simulation.state.steps  # forces of steps before are not its own
         self.active = True
 
     @property
     def force(self) -> FloatArray:
         """Force (k, 3) in N with which the gripper acts on each held node, of the last step."""
-        return np.zeros((len(self.nodes), 3)) if self._reactions is None else self._reactions[self.nodes]
+        return self.reactions_in(self._simulation.state) if self.active else np.zeros((len(self.nodes), 3))
+
+    def reactions_in(self, state: State) -> FloatArray:
+        """(k, 3) N: with what the gripper acted on each node in the step that led to a state; zero if it did not yet."""
+        return state.reactions[self.nodes] if state.steps > self._since else np.zeros((len(self.nodes), 3))
 
     @property
     def target(self) -> FloatArray:
@@ -41,9 +48,9 @@ class Grasp:
     def move_to(self, positions: ArrayLike) -> None:
         """Send the nodes to positions (k, 3) m (or (3,) for a single node) at the end of the next step."""
         if self.path is not None:
-            raise ValueError("this grasp follows a path; move_to() is for grasps made with path=None")
+            raise InputError("this grasp follows a path; move_to() is for grasps made with path=None")
         if not self.active:
-            raise ValueError("this grasp was released; make a new one with sim.grasp(nodes)")
+            raise InputError("this grasp was released; make a new one with sim.grasp(nodes)")
         self._target = _positions(positions, len(self.nodes), "move_to")
 
     def stay(self, positions: FloatArray) -> None:
@@ -79,6 +86,45 @@ def prescribe(start: FloatArray, nodes: IntArray, target: FloatArray, now: Float
     return bad
 
 
+@dataclass(frozen=True)
+class Samples:
+    """A path through positions (T, k, 3) m at times (T,) s: straight in between, at rest before and after."""
+
+    times: FloatArray
+    positions: FloatArray
+
+    def __call__(self, t: float) -> FloatArray:
+        """Positions (k, 3) m at a time in s."""
+        times, points = self.times, self.positions
+        k = int(np.clip(np.searchsorted(times, t) - 1, 0, len(times) - 2))
+        s = float(np.clip((t - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0))
+        return np.asarray((1 - s) * points[k] + s * points[k + 1])
+
+
+def sampled(path: ArrayLike, start: FloatArray, time: float, timestep: float) -> tuple[FloatArray, FloatArray]:
+    """Times (T + 1,) s and positions from (T, k, 3), sampled at the ends of the coming steps; it begins at start (k, 3).
+
+    The last position is held afterwards.
+    """
+    count = len(start)
+    try:
+        points = np.asarray(path, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError(
+            f"path = {path!r}: expected a function of time, an array (steps, {count}, 3), a pair (times, positions), or "
+            "None"
+        ) from None
+    if count == 1 and points.ndim == 2:
+        points = points[:, None, :]
+    if points.ndim != 3 or points.shape[1:] != (count, 3) or len(points) < 1:
+        raise InputError(
+            f"path has shape {points.shape}: expected (steps, {count}, 3), or a function of time, or a pair "
+            "(times, positions)"
+        )
+    points = np.concatenate([start[None], points])
+    return np.asarray(time + timestep * np.arange(len(points)), dtype=np.float64), points
+
+
 def _as_path(path: Any, count: int, now: float) -> Path | None:
     """A callable of time from a callable or a pair (times (T,), positions (T, k, 3)); None stays None."""
     if path is None:
@@ -90,23 +136,17 @@ def _as_path(path: Any, count: int, now: float) -> Path | None:
         times = np.asarray(path[0], dtype=np.float64)
         points = np.asarray(path[1], dtype=np.float64)
         if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
-            raise ValueError(
+            raise InputError(
                 f"path times have shape {times.shape}: expected at least two, increasing, in s: (times, positions)"
             )
         if points.shape != (len(times), count, 3):
-            raise ValueError(
+            raise InputError(
                 f"path positions have shape {points.shape}: expected ({len(times)}, {count}, 3), one row per time and "
                 "held node"
             )
         _finite(points, "path")
-
-        def between(t: float) -> FloatArray:
-            k = int(np.clip(np.searchsorted(times, t) - 1, 0, len(times) - 2))
-            s = float(np.clip((t - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0))
-            return (1 - s) * points[k] + s * points[k + 1]
-
-        return between
-    raise TypeError(
+        return Samples(times, points)
+    raise InputTypeError(
         f"path is {type(path).__name__}: expected a function of time in s that returns ({count}, 3) positions in m, a "
         f"pair (times, positions (T, {count}, 3)), or None"
     )
@@ -117,7 +157,7 @@ def _positions(value: Any, count: int, what: str) -> FloatArray:
     if count == 1 and points.shape == (3,):
         points = points[None]
     if points.shape != (count, 3):
-        raise ValueError(f"{what} gave shape {points.shape}: expected ({count}, 3), x y z in m for every held node")
+        raise InputError(f"{what} gave shape {points.shape}: expected ({count}, 3), x y z in m for every held node")
     _finite(points, what)
     return points.copy()
 
@@ -125,4 +165,4 @@ def _positions(value: Any, count: int, what: str) -> FloatArray:
 def _finite(points: FloatArray, what: str) -> None:
     if not np.isfinite(points).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(points))[0])
-        raise ValueError(f"{what} gave a number that is not finite at index {where}: expected positions in m")
+        raise InputError(f"{what} gave a number that is not finite at index {where}: expected positions in m")

@@ -5,6 +5,7 @@ A pose is an array (4, 3), the rotation R on top of the centre c: a point X of t
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
-from isocloth.contact.history import ContactHistory, ContactState
+from isocloth.contact.history import chosen_history
 from isocloth.contact.jaws import KEY, Jaws
 from isocloth.obstacles.arguments import array, coefficient, direction, number
 from isocloth.obstacles.arguments import rotation as rotation_matrix
 from isocloth.obstacles.motion import SAME_PLACE
 from isocloth.obstacles.paths import as_path
+from isocloth.simulation.memory import NewtonMemory
 from isocloth.simulation.state import State
 
 if TYPE_CHECKING:
@@ -36,7 +39,7 @@ class Gripper:
         self._simulation = simulation
         self.size = array(size, "size", (3,))
         if self.size.min() <= 0.0:
-            raise ValueError(
+            raise InputError(
                 f"size = {self.size.tolist()} m: expected three positive lengths, the box between the jaws"
             )
         self._press = number(force, "force", "N")
@@ -47,19 +50,19 @@ class Gripper:
         self._pose = np.concatenate([turn, self._first(centre)[None]])
         self._pose = self.pose_at(simulation.time)
         self._normal = direction(normal, "normal") @ self._pose[:3]  # in the frame of the gripper
-        self._force = np.zeros(3)
+        self._force = np.zeros(3)  # when it was opened
         self.chosen: IntArray = np.empty(0, dtype=np.int64)  # the nodes on which it closed
         self.active = True
 
     def _first(self, centre: ArrayLike | None) -> FloatArray:
         if centre is None and self._path is None:
-            raise ValueError("centre is None and there is no path: expected one that says where the jaws are")
+            raise InputError("centre is None and there is no path: expected one that says where the jaws are")
         given = None if centre is None else array(centre, "centre", (3,))
         if self._path is None:
             return np.zeros(3) if given is None else given
         first = self._path(self._simulation.time)
         if given is not None and np.abs(first - given).max() > SAME_PLACE:
-            raise ValueError(
+            raise InputError(
                 f"the path is at {first.tolist()} now, but the centre of the gripper is {given.tolist()}: expected the "
                 "same, as both say where it closes; give None for the centre, or move one of them"
             )
@@ -84,8 +87,11 @@ class Gripper:
 
     @property
     def force(self) -> FloatArray:
-        """(3,) N: total force of the cloth on the gripper in the last step; zero before any."""
-        return self._force.copy()
+        """(3,) N: total force of the cloth on the gripper in the last step, or in its last one; zero before any."""
+        sim = self._simulation
+        if self not in sim.grippers:
+            return self._force.copy()
+        return np.array(sim.state.gripper_wrenches[sim.grippers.index(self), :3])
 
     @property
     def press(self) -> float:
@@ -112,9 +118,9 @@ class Gripper:
     def move_to(self, centre: ArrayLike, rotation: ArrayLike | None = None) -> None:
         """Send the centre to a point (3,) m and the box to a rotation (3, 3), if given, at the end of the next step."""
         if self.follows:
-            raise ValueError("this gripper follows a path; move_to() is for grippers without one")
+            raise InputError("this gripper follows a path; move_to() is for grippers without one")
         if not self.active:
-            raise ValueError("this gripper was released; make a new one with sim.pinch(...)")
+            raise InputError("this gripper was released; make a new one with sim.pinch(...)")
         turn = self._pose[:3] if rotation is None else rotation_matrix(rotation, "rotation")
         self._pose = np.concatenate([turn, array(centre, "centre", (3,))[None]])
 
@@ -154,13 +160,13 @@ class Gripper:
         found = np.flatnonzero(self.inside(positions, self._pose))
         if len(found) == 0:
             away = np.maximum(np.abs(self.frame(positions, self._pose)) - 0.5 * self.size, 0.0)
-            raise ValueError(
+            raise InputError(
                 f"no node is between the jaws, a box of {self.size.tolist()} m around {self._pose[3].tolist()}; the "
                 f"nearest is {np.linalg.norm(away, axis=1).min():.3g} m away from it: move the gripper, or use a finer "
                 "mesh or larger jaws"
             )
         if taken[found].any():
-            raise ValueError(
+            raise InputError(
                 f"node {int(found[taken[found]][0])} between the jaws is held already; release it first, or use "
                 "smaller jaws"
             )
@@ -178,8 +184,9 @@ class Gripper:
             body, nodes, state.pinched[nodes], self._normal, state.positions[nodes], start, end, self.friction, press
         )
 
-    def _record(self, force: FloatArray) -> None:
-        self._force = array(force, "force", (3,), "N")
+    def opened(self, force: FloatArray) -> None:
+        """Hold no more; the last force (3,) N of the cloth on it stays to be asked for."""
+        self.active, self._force = False, force.copy()
 
     def between(self, pinched: FloatArray) -> IntArray:
         """Nodes between the jaws, of those on which it closed, by `pinched` (n, 3) of a state."""
@@ -195,17 +202,17 @@ def sent(grippers: Sequence[Gripper], before: FloatArray, time: float, share: fl
     for k, gripper in enumerate(grippers):
         pose = gripper.pose_at(time)
         arrived = share > 1.0 - 1e-9 or gripper.follows  # parts of a step add up to it but for rounding
-        poses[k] = pose if arrived else _between(before[k], pose, share)
+        poses[k] = pose if arrived else between(before[k], pose, share)
         jump = float(np.linalg.norm(poses[k, 3] - before[k, 3]))
         if jump > limit:
-            raise ValueError(
+            raise InputError(
                 f"a gripper is sent {jump:.3g} m away within one step, further than the cloth is long; move it in "
                 "smaller steps"
             )
     return poses
 
 
-def _between(start: FloatArray, end: FloatArray, share: float) -> FloatArray:
+def between(start: FloatArray, end: FloatArray, share: float) -> FloatArray:
     """A pose between two."""
     pose = start + share * (end - start)
     turn = Rotation.from_matrix(end[:3] @ start[:3].T).as_rotvec()
@@ -245,15 +252,38 @@ def remember(gripper: Gripper, state: State) -> State:
     pose, pinched = gripper.pose_at(state.time), state.pinched.copy()
     pinched[gripper.chosen] = gripper.frame(state.positions[gripper.chosen], pose)
     poses = np.concatenate([state.poses, pose[None]])
-    return replace(state, pinched=pinched, poses=poses, previous_timestep=0.0)
+    wrenches = np.concatenate([state.gripper_wrenches, np.zeros((1, 6))])
+    return replace(state, pinched=pinched, poses=poses, gripper_wrenches=wrenches, previous_timestep=0.0)
 
 
 def forget(gripper: Gripper, number: int, state: State) -> State:
     """The state after the jaws of a gripper, the `number`th, have opened; its history starts anew too."""
-    pinched, touching = state.pinched.copy(), state.touching.copy()
+    pinched, memory = state.pinched.copy(), state.memory
+    touching = memory.touching.copy()
     pinched[gripper.chosen], touching[gripper.chosen] = np.nan, False
-    left = ~np.isin(state.touch.key, KEY + gripper.chosen)
-    law: list[Any] = [a[left] for a in state.touch.law]
-    touch = ContactHistory(state.touch.key[left], ContactState(*law))
-    poses = np.delete(state.poses, number, axis=0)
-    return replace(state, pinched=pinched, touching=touching, touch=touch, poses=poses, previous_timestep=0.0)
+    memory = memory._replace(touching=touching)
+    if isinstance(memory, NewtonMemory):
+        left = ~np.isin(memory.history.key, KEY + gripper.chosen)
+        memory = memory._replace(history=chosen_history(memory.history, left))
+    poses, wrenches = np.delete(state.poses, number, axis=0), np.delete(state.gripper_wrenches, number, axis=0)
+    return replace(
+        state, pinched=pinched, memory=memory, poses=poses, gripper_wrenches=wrenches, previous_timestep=0.0
+    )  # fmt: skip
+
+
+def as_gripped(grippers: Sequence[Gripper], state: State) -> State:
+    """A state that is to be assigned, with the grippers that there are."""
+    chosen = np.zeros(len(state.positions), dtype=bool)
+    for gripper in grippers:
+        chosen[gripper.chosen] = True
+    if len(state.poses) == len(grippers) and chosen[np.isfinite(state.pinched[:, 0])].all():
+        for gripper, pose in zip(grippers, state.poses, strict=True):
+            gripper.stay(pose)
+        return state
+    warnings.warn(
+        "the state was saved with other grippers than now: a state holds none; pinch or release to continue as before",
+        stacklevel=4,
+    )
+    poses = np.array([g.pose for g in grippers]).reshape(-1, 4, 3)
+    pinched = np.where(chosen[:, None], 0.0, np.full(3, np.nan))
+    return repinch(grippers, replace(state, pinched=pinched, poses=poses, gripper_wrenches=np.zeros((len(poses), 6))))

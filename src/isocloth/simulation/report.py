@@ -7,6 +7,11 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from isocloth import measure
+from isocloth.base.typing import FloatArray
+from isocloth.meshes import Mesh
+from isocloth.simulation.wrench import Forces
+
 
 class ConvergenceWarning(UserWarning):
     """A step whose certificate says that it did not converge."""
@@ -29,6 +34,8 @@ class Report:
         the nonconforming model that of a push, or of a force between jaws relative to what friction bears there.
     fallbacks: convex problems that a solver from a library had to solve, because Newton's method did not in its rounds.
     problem: empty, or what went wrong and what to do.
+    forces: body -> `Wrench`, force (3,) N and torque (3,) N m of the cloth on every obstacle, gripper and grasp that took
+        part, by identity: the impulse of the whole step over its length, all parts of a cut step included.
     residuals: the other measures (edge stretch, nodal metric, area errors, ...), computed when asked for.
     """
 
@@ -45,7 +52,13 @@ class Report:
     fallbacks: int = 0
     problem: str = ""
     _measure: Callable[[], Mapping[str, float]] | None = field(default=None, repr=False)
+    _forces: Callable[[], Forces] | None = field(default=None, repr=False)
     _residuals: Mapping[str, float] | None = field(default=None, repr=False)
+
+    @property
+    def forces(self) -> Forces:
+        """Body -> force and torque of the cloth on it in this step."""
+        return Forces((), ()) if self._forces is None else self._forces()
 
     @property
     def residuals(self) -> Mapping[str, float]:
@@ -67,3 +80,14 @@ RECORDED = (
     "iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual", "contacts", "min_gap",
     "friction_residual", "fallbacks",
 )  # fmt: skip
+
+
+def measures(rest: Mesh, positions: FloatArray) -> dict[str, float]:
+    """Errors of lengths, metric and areas at positions (n, 3), by name."""
+    area, edge = measure.area_errors(rest, positions), measure.edge_stretch(rest, positions)
+    metric = measure.metric_errors(rest, positions)
+    return {
+        "edge_stretch": float(edge.max), "edge_stretch_rms": float(edge.rms),
+        "metric_E": float(metric.E), "metric_F": float(metric.F), "metric_G": float(metric.G),
+        "area_total": float(area.total), "area_mean": float(area.mean), "area_dispersion": float(area.dispersion),
+    }  # fmt: skip

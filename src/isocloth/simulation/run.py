@@ -45,7 +45,7 @@ class _Recorder:
         self.positions.append(sim.positions)
         self.velocities.append(sim.velocities)
         if not reports:
-            rows = sim.problem.rows
+            rows = sim.cloth.rows
             error = float(np.abs(rows.values(sim.positions)[rows.enforced]).max(initial=0.0))
             reports = [Report(sim.time, 0, error, True, 0, 0.0, 0.0)]
         for name in RECORDED:
@@ -169,7 +169,7 @@ def _fingerprint(sim: Simulation, total: int, stride: int) -> str:
     shape = hashlib.sha256(sim.mesh.vertices.tobytes() + sim.mesh.faces.tobytes() + sim.rest.vertices.tobytes())
     return repr(
         (total, stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
-         sim.settings, len(sim.problem.rows), shape.hexdigest(), sim.obstacles, sim.self_collision)
+         sim.settings, len(sim.cloth.rows), shape.hexdigest(), sim.obstacles, sim.self_collision)
     )  # fmt: skip
 
 

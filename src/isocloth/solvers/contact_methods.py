@@ -26,7 +26,11 @@ def check_contact(contact: str, contact_solver: str | None) -> None:
 
 
 def make_contact_solver(
-    contact: str, contact_solver: str | None, cloth: Cloth, options: NewtonOptions | None, timestep: float,
+    contact: str,
+    contact_solver: str | None,
+    cloth: Cloth,
+    options: NewtonOptions | None,
+    timestep: float,
     contact_options: ContactOptions | None = None,
 ) -> ContactNewton:
     """The solver of steps with contact, of at most timestep, s."""

@@ -27,19 +27,20 @@ from isocloth.cloth.step import Step, StepArrays
 from isocloth.cloth.system import BOUND, assemble
 from isocloth.cloth.tangent import ClothArrays, Workspace, gradient, linearise, right_hand_side
 from isocloth.contact.contact_set import ContactSet
+from isocloth.contact.detector import ContactDetector
 from isocloth.contact.history import OPEN, SLIDE, ContactHistory, warm_start
+from isocloth.contact.options import ContactOptions
 from isocloth.friction.active_set import ActiveSetOptions, solve_contact
 from isocloth.friction.contact_space import ContactRows
 from isocloth.friction.coulomb import law_residual, prepare
 from isocloth.friction.library_qp import SOLVERS, require
 from isocloth.friction.linearised import along_surface, contact_problem, nodal_forces, normal_rows
-from isocloth.contact.detector import ContactDetector
-from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome, contact_residual
 from isocloth.solvers.newton import NewtonOptions
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.cholesky import back_substitute, factorise
 from isocloth.sparse.fronts import Fronts
+
 
 class Lag(NamedTuple):
     """What the next iterate knows of the contacts of the last."""
@@ -59,7 +60,10 @@ class LaggedNewton(ContactNewton):
     name = "lagged"
 
     def __init__(
-        self, cloth: Cloth, options: NewtonOptions | None = None, contact_solver: str = "active_set",
+        self,
+        cloth: Cloth,
+        options: NewtonOptions | None = None,
+        contact_solver: str = "active_set",
         contact: ContactOptions | None = None,
     ) -> None:
         super().__init__(cloth, options, contact=contact)

@@ -290,9 +290,7 @@ def _newton_step(
 
 
 @kernel
-def _reduce(
-    cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, lam: FloatArray, curvature: int
-) -> bool:
+def _reduce(cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, lam: FloatArray, curvature: int) -> bool:
     """Assemble and factorise the system and reduce its right-hand side; False if it was not quasi-definite."""
     assemble(
         cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, step.held,

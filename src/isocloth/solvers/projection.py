@@ -74,7 +74,9 @@ class Projection:
             y = np.where(step.held[:, None], step.start, step.load / step.inertia[:, None])
             reactions = step.inertia[:, None] * y - step.load
         else:
-            soft = self._free.solve(step.with_targets(step.arrays.targets[~self._mask]), np.zeros(int((~self._mask).sum())), first=False)
+            soft = self._free.solve(
+                step.with_targets(step.arrays.targets[~self._mask]), np.zeros(int((~self._mask).sum())), first=False
+            )
             y, lam[~self._mask] = soft.positions.copy(), soft.multipliers
             reactions = soft.reactions
         tension = np.zeros(len(self._rows))

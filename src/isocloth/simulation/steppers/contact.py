@@ -41,6 +41,11 @@ class ContactStepper(FreeStepper):
         """Of the solver."""
         return self.contact.newton.name
 
+    @property
+    def fallbacks(self) -> int:
+        """Convex problems that a library solved so far."""
+        return self.contact.fallbacks
+
     def restore(self, memory: Memory) -> None:
         """Lay the factor out as it was."""
         assert isinstance(memory, NewtonMemory)

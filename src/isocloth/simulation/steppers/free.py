@@ -16,7 +16,7 @@ from isocloth.simulation.integrators import BY_NAME
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.stepper import Part, Targets, body_wrenches
-from isocloth.solvers import Newton, Solver, make_solver
+from isocloth.solvers import Newton, Solver
 from isocloth.solvers.outcome import Outcome
 
 
@@ -36,7 +36,7 @@ class FreeStepper:
         """No tension is known yet, and nothing touches."""
         return NewtonMemory(np.zeros(len(self.cloth.rows)), np.zeros(len(positions), dtype=bool))
 
-    def moved(self, memory: Memory, positions: FloatArray, velocities: FloatArray) -> Memory:
+    def moved(self, memory: Memory, positions: FloatArray | None, velocities: FloatArray) -> Memory:
         """Tensions and contacts stay the first guess."""
         return memory
 
@@ -50,11 +50,15 @@ class FreeStepper:
             "potential": potential_energy(self.cloth, state.positions),
         }
 
-    def lengthen(self, timestep: float) -> None:
-        """Get ready for steps of up to `timestep` s: in a longer step bending may no longer be soft."""
+    @property
+    def fallbacks(self) -> int:
+        """Convex problems that a library solved so far."""
+        return 0
+
+    def suits(self, timestep: float) -> bool:
+        """Whether it can take steps of up to `timestep` s: in a longer step bending may no longer be soft."""
         solver = self.solver
-        if isinstance(solver, Newton) and solver.soft and not solver.softly_bent(self.cloth, timestep):
-            self.solver = make_solver("newton", self.cloth, solver.options, timestep)
+        return not isinstance(solver, Newton) or not solver.soft or solver.softly_bent(self.cloth, timestep)
 
     def advance(self, state: State, targets: Targets, h: float) -> Part:
         """One (sub)step."""

@@ -57,15 +57,24 @@ class ParticleStepper:
         to = self.midpoints.to_particles
         return ParticleMemory(to @ positions, to @ velocities, np.zeros(len(positions), dtype=bool))
 
-    def moved(self, memory: Memory, positions: FloatArray, velocities: FloatArray) -> ParticleMemory:
-        """The particles follow the nodes that were set."""
-        return self.remember(positions, velocities)
+    def moved(self, memory: Memory, positions: FloatArray | None, velocities: FloatArray) -> Memory:
+        """The particles follow the nodes that were set; where only velocities were, they stay."""
+        assert isinstance(memory, ParticleMemory)
+        if positions is None:
+            return memory._replace(velocities=self.midpoints.to_particles @ velocities)
+        return self.remember(positions, velocities)._replace(touching=memory.touching)
 
     def restore(self, memory: Memory) -> None:
         """Particles are all that it knows."""
 
-    def lengthen(self, timestep: float) -> None:
+    @property
+    def fallbacks(self) -> int:
+        """No library is asked."""
+        return 0
+
+    def suits(self, timestep: float) -> bool:
         """Steps of any length are alike."""
+        return True
 
     def energy(self, state: State) -> Mapping[str, float]:
         """Kinetic and potential energy, J, of the particles."""

@@ -51,15 +51,26 @@ class Stepper(Protocol):
     """Advances one cloth. New physics that needs another kind of step is another stepper."""
 
     #: name of the solver, and of the integrator, as reports and files call them
-    name: str
+    @property
+    def name(self) -> str: ...
+
     integrator: str
 
     def remember(self, positions: FloatArray, velocities: FloatArray) -> Memory:
         """What it knows at the start, or after a user has set positions and velocities (n, 3)."""
         ...
 
-    def moved(self, memory: Memory, positions: FloatArray, velocities: FloatArray) -> Memory:
-        """The memory after a user has set positions or velocities (n, 3)."""
+    @property
+    def fallbacks(self) -> int:
+        """Convex problems that a library solved so far."""
+        ...
+
+    def suits(self, timestep: float) -> bool:
+        """Whether it can take steps of up to `timestep` s; if not, another one takes its place."""
+        ...
+
+    def moved(self, memory: Memory, positions: FloatArray | None, velocities: FloatArray) -> Memory:
+        """The memory after a user has set positions and velocities (n, 3), or with None only velocities."""
         ...
 
     def restore(self, memory: Memory) -> None:
@@ -80,5 +91,3 @@ def body_wrenches(obstacles: int, grippers: int, rows: FloatArray | None = None)
     if rows is None:
         return np.zeros((obstacles, 6)), np.zeros((grippers, 6))
     return rows[1 : 1 + obstacles], rows[1 + obstacles :]
-
-

@@ -1,0 +1,77 @@
+"""One time step: what is asked of it, its parts, and the report."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from isocloth.base.errors import InputError
+from isocloth.base.typing import FloatArray
+from isocloth.simulation.arguments import read_only
+from isocloth.simulation.diagnosis import diagnose, unsolved
+from isocloth.simulation.forces import forces_in
+from isocloth.simulation.report import Report, measures
+from isocloth.simulation.state import State
+from isocloth.simulation.steppers import Targets
+from isocloth.simulation.substeps import DEEPEST, advance
+
+if TYPE_CHECKING:
+    from isocloth.simulation.simulation import Simulation
+
+
+def take_step(sim: Simulation) -> tuple[State, Report]:
+    """The state after one time step, and its certificate; the simulation keeps the state it has."""
+    before, fallbacks, hands, stepper = sim.state, sim.stepper.fallbacks, sim.hands, sim.stepper
+    try:
+        found = advance(stepper, before, sim.timestep, partial(_ask, sim))
+    except BaseException:  # a path that raises, say: half a step must not remain
+        stepper.restore(before.memory)
+        raise
+    after, worst = found.state, found.worst
+    held = hands.taken(before) if hands.grippers else hands.held
+    problem = diagnose(sim.cloth, after.positions, held, worst.isometry_error)
+    if not problem and not worst.converged:
+        problem = unsolved(worst)
+    return after, Report(
+        time=after.time, iterations=found.iterations, isometry_error=worst.isometry_error, converged=not problem,
+        substeps=found.parts, strain_gap=worst.strain_gap, force_residual=worst.force_residual,
+        contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual,
+        fallbacks=stepper.fallbacks - fallbacks, problem=problem,
+        _measure=partial(measures, sim.rest, after.positions),
+        _forces=partial(forces_in, after, sim.grasps, sim.grippers, sim.obstacles),
+    )  # fmt: skip
+
+
+def _ask(sim: Simulation, state: State, h: float, depth: int, before: State) -> Targets:
+    """What is asked of a (sub)step from a state; `before`: at the begin of the whole step."""
+    hands, end = sim.hands, state.time + h
+    # parts of a step add up to it but for rounding
+    share = min((end - before.time) / sim.timestep, 1.0) if depth else 1.0
+    start = state.positions + h * state.velocities
+    hands.prescribe(start, state, end, share, before)
+    return Targets(
+        start=start, held=hands.held, grippers=hands.grippers, poses=hands.poses(before, end, share),
+        placed=hands.placed(before, share, sim.obstacles), force=partial(_extra, sim, state, h), before=before,
+        parts=2**depth, last=depth >= DEEPEST,
+    )  # fmt: skip
+
+
+def _extra(sim: Simulation, state: State, h: float, start: FloatArray) -> FloatArray | None:
+    """The extra force (n, 3), N, at the end of a (sub)step, where the cloth is expected at `start`; None if none.
+
+    Velocities are extrapolated, so that a second-order integrator stays one.
+    """
+    if sim.extra_force is None:
+        return None
+    velocities = state.velocities
+    if state.previous_timestep > 0.0:
+        velocities = velocities + h / state.previous_timestep * (velocities - state.previous_velocities)
+    force = np.asarray(sim.extra_force(state.time + h, read_only(start), read_only(velocities)))
+    if force.shape != start.shape or not np.isfinite(force).all():
+        what = f"has shape {force.shape}" if force.shape != start.shape else "is not finite"
+        raise InputError(
+            f"the extra force at t = {state.time + h:g} s {what}: expected finite forces {start.shape} in N"
+        )
+    return np.asarray(force, dtype=np.float64)
