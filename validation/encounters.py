@@ -113,7 +113,7 @@ def centred(mesh: Mesh, centre: ArrayLike) -> Mesh:
 
 def centre_of_mass(sim: Simulation) -> FloatArray:
     """(3,) m."""
-    area = sim.problem.area
+    area = sim.cloth.area
     return np.asarray(area @ sim.positions / area.sum())
 
 

@@ -61,7 +61,7 @@ def wavy(mesh: Mesh, size: float, seed: int = 0) -> Mesh:
 def largest_error(sim: Simulation) -> float:
     """Largest error of a distance between particles, m."""
     assert isinstance(sim.solver, Impulses)
-    mid, x = sim.solver.midpoints, sim.state.particles
+    mid, x = sim.solver.midpoints, sim.state.memory.particles
     length = np.linalg.norm(x[mid.pairs[:, 0]] - x[mid.pairs[:, 1]], axis=1)
     return float(np.abs(length - mid.lengths).max())
 

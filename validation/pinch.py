@@ -98,7 +98,7 @@ def slide(mesh: Mesh, share: float) -> tuple[float, Watch]:
     """Acceleration downwards (m/s^2) of a sheet whose nodes are all between the jaws still."""
     sim, watch = hanging(mesh), Watch()
     gripper = pinch(sim, share)
-    area = sim.problem.area / sim.problem.area.sum()
+    area = sim.cloth.area / sim.cloth.area.sum()
     speed: list[float] = []
     while gripper.lost == 0 and len(speed) < 40:
         watch.step(sim)
@@ -150,7 +150,7 @@ def release(mesh: Mesh) -> tuple[float, Watch]:
     gripper, watch = pinch(sim, 2.0), Watch().run(sim, 0.5)
     gripper.release()
     watch.run(sim, 0.2)
-    return -float((sim.problem.area @ sim.velocities[:, 2]) / sim.problem.area.sum()) / 0.2 / GRAVITY, watch
+    return -float((sim.cloth.area @ sim.velocities[:, 2]) / sim.cloth.area.sum()) / 0.2 / GRAVITY, watch
 
 
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:

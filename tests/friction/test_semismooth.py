@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.solvers import contact_newton
+from isocloth.solvers.contact_newton import ContactNewton
 
 
 def fallen(steps, *, bending=0.0, friction=0.5):
@@ -21,14 +21,14 @@ def fallen(steps, *, bending=0.0, friction=0.5):
 
 def test_that_the_cloth_of_every_linearisation_is_balanced_with_the_forces_it_is_left_with(monkeypatch):
     sim, _ = fallen(1)
-    solver = sim._contact
-    semismooth_newton, seen = contact_newton.solve_linearised, []
+    solver = sim.stepper.contact
+    solve, seen = ContactNewton._solve_linearised, []
 
-    def watched(arrays, step, inertia, lam, contacts, law, curvature, *rest):
-        spent = semismooth_newton(arrays, step, inertia, lam, contacts, law, curvature, *rest)
-        if spent > 0 and len(contacts.gap):
-            matrix, g = solver.linearised.at(step, inertia, solver.newton._work, lam, curvature)
-            d = solver.newton._work.solution[: 3 * len(inertia)]
+    def watched(self, step, lam, contacts, law, curvature, *rest):
+        spent = solve(self, step, lam, contacts, law, curvature, *rest)
+        if spent[0] > 0 and len(contacts.gap):
+            matrix, g = solver.linearised.at(step, solver.newton.work, lam, curvature)
+            d = solver.newton.work.solution[: 3 * len(step.held)]
             balance = (matrix @ d + g).reshape(-1, 3)
             np.subtract.at(balance, contacts.nodes.ravel(),
                            (contacts.weights[:, :, None] * law.force[:, None, :]).reshape(-1, 3))  # fmt: skip
@@ -36,7 +36,7 @@ def test_that_the_cloth_of_every_linearisation_is_balanced_with_the_forces_it_is
             seen.append(np.abs(balance[free]).max() / np.abs(g).max())
         return spent
 
-    monkeypatch.setattr(contact_newton, "solve_linearised", watched)
+    monkeypatch.setattr(ContactNewton, "_solve_linearised", watched)
     for _ in range(45):
         assert sim.step().converged
     assert len(seen) > 45

@@ -47,7 +47,7 @@ def test_wings_that_clap_do_not_pass_and_keep_their_momentum():
             assert report.min_gap == pytest.approx(apart - FABRIC.thickness, abs=0.02 * FABRIC.thickness)
         touched = max(touched, report.contacts)
     assert touched > 3
-    again = copy.deepcopy(sim.solver), copy.deepcopy(sim._particles)  # what is factorised for contact stays behind
+    again = copy.deepcopy(sim.solver), copy.deepcopy(sim.stepper)  # what is factorised for contact stays behind
     assert all(part is not None for part in again)
     np.testing.assert_allclose(mass @ sim.state.particle_velocities, before, atol=1e-12)
 

@@ -5,7 +5,7 @@ import pytest
 
 import isocloth as ic
 from benchmarks import contact_scenes
-from isocloth.simulation import simulation
+from isocloth.simulation.steppers import contact
 
 TILT = np.deg2rad(20.0)
 NORMAL = np.array([-np.sin(TILT), 0.0, np.cos(TILT)])
@@ -153,16 +153,15 @@ def test_that_an_interrupted_step_leaves_no_trace_in_the_bits():
     for sim in (whole, stopped):
         for _ in range(130):
             sim.step()
-    solver, interrupted = stopped._contact, 0
+    solver, interrupted = stopped.stepper.contact, 0
     for _ in range(40):
-        rebuilt, room = solver.rebuilt, stopped.state.room
-        record = stopped._around.record
-        stopped._around.record = raise_interrupt  # after the solve, before the state is replaced
-        with pytest.raises(KeyboardInterrupt):
-            stopped.step()
-        stopped._around.record = record
+        rebuilt, room = solver.rebuilt, stopped.state.memory.coupling
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(contact, "wrenches_on_bodies", raise_interrupt)  # after the solve, before there is a state
+            with pytest.raises(KeyboardInterrupt):
+                stopped.step()
         interrupted += solver.rebuilt > rebuilt
-        for now, then in zip(solver.room, room, strict=True):
+        for now, then in zip(solver.coupling, room, strict=True):
             np.testing.assert_array_equal(now, then)
         stopped.step()
         whole.step()
@@ -180,8 +179,9 @@ def test_that_a_state_of_another_system_is_refused():
     for _ in range(160):
         sim.step()
     state = sim.state.copy()
-    assert len(state.room.pairs) > 0
-    state.room = state.room._replace(order=state.room.order[:-1])
+    coupling = state.memory.coupling
+    assert len(coupling.pairs) > 0
+    state.memory = state.memory._replace(coupling=coupling._replace(order=coupling.order[:-1]))
     with pytest.raises(ValueError, match="unknowns: expected"):
         contact_scenes.simulation(stage).state = state
 
@@ -238,5 +238,5 @@ def test_a_cloth_pushed_further_than_it_can_follow_is_not_passed_and_returns(mon
     assert forces[deep].min() > 1e3
     assert all(r.converged and r.isometry_error < 0.01 for r in reports[72:])
     assert sim.positions[np.abs(sim.positions[:, 0]) < 0.03, 2].min() > stick(0.75)[0, 2]
-    monkeypatch.setattr(simulation, "relaxed_targets", lambda problem, positions: None)
+    monkeypatch.setattr(contact, "relaxed_targets", lambda problem, positions: None)
     assert pushed(63)[2][60:].max() == 0.0

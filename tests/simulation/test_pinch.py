@@ -60,7 +60,7 @@ def test_that_a_sheet_is_held_while_friction_bears_its_weight(share, element):
 def test_that_a_sheet_slips_with_the_acceleration_that_friction_leaves(share):
     sim = hanging()
     gripper = sim.pinch(CENTRE, JAWS, normal=[0, 1, 0], force=max(share, 1e-9) * WEIGHT / (2 * MU), friction=MU)
-    area = sim.problem.area / sim.problem.area.sum()
+    area = sim.cloth.area / sim.cloth.area.sum()
     speed = []
     while gripper.lost == 0 and len(speed) < 40:
         advance(sim, sim.timestep)
@@ -85,7 +85,7 @@ def test_that_slip_is_measured_and_what_slides_out_is_lost_until_nothing_is_left
     advance(sim, 0.05)
     assert not gripper.force.any()
     assert len(gripper.slip) == 0
-    area = sim.problem.area / sim.problem.area.sum()
+    area = sim.cloth.area / sim.cloth.area.sum()
     falling = area @ sim.velocities[:, 2]
     advance(sim, 0.1)
     assert area @ sim.velocities[:, 2] - falling == pytest.approx(-0.981, rel=1e-3)

@@ -25,6 +25,7 @@ from isocloth.recordings import Recording
 from isocloth.recordings.resample import longest_absence
 from isocloth.recordings.sampling import weights_at
 from isocloth.simulation import Simulation
+from isocloth.simulation.memory import ParticleMemory
 
 #: s; frames farther apart than this do not belong to one motion
 LONGEST_STEP = 1.0
@@ -84,7 +85,9 @@ class Experiment:
             obstacles=obstacles, **self.options,
         )  # fmt: skip
         if self.particles is not None:
-            sim.state = replace(sim.state, memory=sim.state.memory._replace(particles=self.particles))
+            memory = sim.state.memory
+            assert isinstance(memory, ParticleMemory)
+            sim.state = replace(sim.state, memory=memory._replace(particles=self.particles))
         if self.velocities.any():
             sim.velocities = self.velocities
         return sim

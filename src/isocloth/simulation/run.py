@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError, MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles import recorded
@@ -87,7 +88,7 @@ def run(
     total = _steps(duration, sim.timestep)
     recorder, done = _Recorder(), 0
     if checkpoint is not None and not Path(checkpoint).absolute().parent.is_dir():
-        raise FileNotFoundError(f"the folder of the checkpoint {str(checkpoint)!r} does not exist; create it first")
+        raise MissingFileError(f"the folder of the checkpoint {str(checkpoint)!r} does not exist; create it first")
     if checkpoint is not None and Path(checkpoint).exists():
         done = _resume(sim, recorder, Path(checkpoint), total, stride)
     if done == 0:
@@ -134,10 +135,10 @@ def run(
 
 def _steps(duration: float, timestep: float) -> int:
     if not (isinstance(duration, numbers.Real) and math.isfinite(duration) and duration > 0):
-        raise ValueError(f"duration = {duration!r}: expected a positive number of seconds")
+        raise InputError(f"duration = {duration!r}: expected a positive number of seconds")
     steps = round(duration / timestep)
     if steps < 1:
-        raise ValueError(f"duration = {duration} s is shorter than the timestep, {timestep} s")
+        raise InputError(f"duration = {duration} s is shorter than the timestep, {timestep} s")
     return steps
 
 
@@ -145,10 +146,10 @@ def _stride(every: float | None, timestep: float) -> int:
     if every is None:
         return 1
     if not (math.isfinite(every) and every > 0):
-        raise ValueError(f"every = {every!r}: expected a positive number of seconds between frames")
+        raise InputError(f"every = {every!r}: expected a positive number of seconds between frames")
     stride = round(every / timestep)
     if stride < 1 or abs(stride * timestep - every) > 1e-6 * every:
-        raise ValueError(f"every = {every} s is not a multiple of the timestep, {timestep} s")
+        raise InputError(f"every = {every} s is not a multiple of the timestep, {timestep} s")
     return stride
 
 
@@ -180,15 +181,15 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             kept = {k: data[k] for k in data.files}
         run = str(kept["run"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
+        raise InputError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
     if run != _fingerprint(sim, total, stride):
-        raise ValueError(
+        raise InputError(
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
         )
     columns = {name[6:]: kept[name] for name in kept if name.startswith("state_")}
     if columns.keys() != sim.state.to_dict().keys():
-        raise ValueError(
+        raise InputError(
             f"{path} was saved by another version of isocloth, whose states hold other arrays; finish the run "
             "with that version, or delete the file and start again"
         )
@@ -198,7 +199,7 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             grasp.release()  # as the first part of the run has done
     missing = np.flatnonzero(state.held & ~np.isin(np.arange(len(state.held)), _nodes_of(g.nodes for g in sim.grasps)))
     if len(missing):
-        raise ValueError(
+        raise InputError(
             f"{path} was saved while node {int(missing[0])} was held, which it is not now; grasp the same nodes as in "
             "the first part of the run before resuming"
         )
@@ -211,7 +212,7 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
         node = (
             f"node {int(missing[0])} was pinched, which it is not now" if len(missing) else "other grippers were closed"
         )
-        raise ValueError(
+        raise InputError(
             f"{path} was saved while {node}; pinch the same nodes as in the first part of the run before resuming"
         )
     sim.state = state

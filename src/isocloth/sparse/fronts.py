@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.sparse.block_index import BlockIndex, find_blocks, tabulate
 from isocloth.sparse.dissection import LEAF, Fill, Order, dissect_quickly, families, fill
@@ -110,7 +111,7 @@ class SparseCholesky:
         """Where block (first, second), with rank[first] <= rank[second], starts in `panel`, and its row stride."""
         place = np.empty(len(first), dtype=np.int64)
         if not find_blocks(self.places, first, second, place):
-            raise ValueError("a block outside the analysed pattern was asked for")
+            raise InputError("a block outside the analysed pattern was asked for")
         return place, self.places.stride[first]
 
 
