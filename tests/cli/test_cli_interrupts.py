@@ -64,9 +64,7 @@ def wait_for(path: Path, process: subprocess.Popen[str], seconds: float = 60.0) 
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".npz"])
-def test_a_killed_run_resumes_with_the_same_bits(
-    folder: Path, suffix: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_killed_run_resumes_with_the_same_bits(folder: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "scene.toml", "-o", f"whole{suffix}", "--quiet"]) == 0
     checkpoint = folder / f"part{suffix}.checkpoint.npz"
     process = start("-o", f"part{suffix}", "--checkpoint-seconds", "0.05")

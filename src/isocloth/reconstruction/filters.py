@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.topology import component_labels
 from isocloth.reconstruction.cloud import as_points
-from isocloth.reconstruction.neighbours import nearest
+from isocloth.reconstruction.triangulation.neighbours import nearest
 
 
 def outliers(points: ArrayLike, *, neighbours: int = 8, factor: float = 4.0) -> BoolArray:

@@ -287,13 +287,13 @@ class _Rows:
         self._parts.append((index, root * row, root * value))
 
     def places(self, places: _Places, which: IntArray, direction: FloatArray, value: FloatArray, weight: float) -> None:
-        """BlockIndex (m,) of the sheet are to move by values (m,) along directions (m, 3)."""
+        """Places (m,) of the sheet are to move by values (m,) along directions (m, 3)."""
         row = (places.weights[which][:, :, None] * direction[:, None, :]).reshape(len(which), 12)
         index = (3 * places.nodes[which][:, :, None] + np.arange(3)).reshape(len(which), 12)
         self.add(index, row, value, weight)
 
     def pulls(self, places: _Places, which: IntArray, away: FloatArray, weight: float) -> None:
-        """BlockIndex (m,) of the sheet are to move by (m, 3)."""
+        """Places (m,) of the sheet are to move by (m, 3)."""
         for p in range(3):
             direction = np.zeros((len(which), 3))
             direction[:, p] = 1.0
