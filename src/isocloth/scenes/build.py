@@ -10,11 +10,10 @@ from scipy.spatial.transform import Rotation
 
 from isocloth import meshes
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.cloth.tangent import Cloth
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
 from isocloth.scenes.build_obstacle import build_obstacle
-from isocloth.scenes.model import GraspPlan, PinchPlan, Scene
+from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
 from isocloth.scenes.problems import Problems
