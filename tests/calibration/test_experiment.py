@@ -9,7 +9,7 @@ import isocloth as ic
 from calibration.made import FABRIC, recording
 from isocloth.calibration import baselines
 from isocloth.calibration.errors import errors, residuals
-from isocloth.calibration.experiment import prepare
+from isocloth.calibration.preparation import prepare
 from isocloth.calibration.smooth import at_most, set_apart, smooth_path, trust, with_smooth_distance
 from isocloth.calibration.start import filled, on_finer, unstretched
 from isocloth.recordings.grid import sheet

@@ -89,7 +89,7 @@ def _check_place(path: Path) -> None:
 
 def _check_finished(path: Path, per_class: int, options: argparse.Namespace) -> None:
     """That a finished file holds the states that are asked for."""
-    from isocloth.folding.shelf import up_to_date
+    from isocloth.folding.cache import up_to_date
     from isocloth.states import Database
     from isocloth.states.napkin import CLASSES
 

@@ -1,4 +1,4 @@
-"""Where simulated states are kept from one use to the next, because making them takes minutes."""
+"""The cache of simulated states on disk, because making them takes minutes."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from isocloth.folding.make import Say, settings, states_file
 from isocloth.meshes import Mesh
 from isocloth.states import Database
 
-#: names the folder of the shelf
+#: names the folder of the cache
 VARIABLE = "ISOCLOTH_CACHE"
 
 
-def shelf() -> Path:
-    """The user's folder for what can be made again: $ISOCLOTH_CACHE, or isocloth in $XDG_CACHE_HOME or ~/.cache."""
+def cache_folder() -> Path:
+    """The folder of the cache: $ISOCLOTH_CACHE, or isocloth in $XDG_CACHE_HOME or ~/.cache."""
     if given := os.environ.get(VARIABLE):
         return Path(given)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "isocloth"
 
 
-def shelved_states(
+def cached_states(
     samples: int = 10,
     *,
     seed: int = 0,
@@ -37,7 +37,7 @@ def shelved_states(
     say: Say | None = None,
     **options: Any,
 ) -> Database:
-    """`simulated_states` from a file in a folder (None = the shelf), or made and put there; an interrupted one goes on.
+    """`simulated_states` from a file in a folder (None = the cache), or made and put there; an interrupted one goes on.
 
     A file that was made with other numbers or by other code is made again.
     """
@@ -51,14 +51,14 @@ def shelved_states(
     return states_file(path, samples, seed=seed, shape=shape, classes=classes, say=say, **options)
 
 
-def shelved_sequence(
+def cached_sequence(
     name: str,
     *,
     seed: int = 0,
     shape: tuple[int, int] = (20, 20),
     folder: str | os.PathLike[str] | None = None,
 ) -> tuple[Mesh, FloatArray, IntArray]:
-    """`simulated_sequence` from a file in a folder (None = the shelf), or made and put there."""
+    """`simulated_sequence` from a file in a folder (None = the cache), or made and put there."""
     path = _place(folder, f"sequence-{name.replace(' ', '-')}-{shape[0]}x{shape[1]}-seed-{seed}.npz")
     found = _found(path)
     if found is None:
@@ -70,7 +70,7 @@ def shelved_sequence(
 
 
 def _place(folder: str | os.PathLike[str] | None, name: str) -> Path:
-    place = shelf() if folder is None else Path(folder)
+    place = cache_folder() if folder is None else Path(folder)
     place.mkdir(parents=True, exist_ok=True)
     return place / name
 

@@ -1,6 +1,6 @@
-"""One piece of work: a simulation of one recording at one point, or its linearisation there.
+"""A task: the simulation of one recording at one point, or its linearisation there.
 
-Pieces are small, pure and independent, so that they can be done anywhere, again if a worker dies, and in any order.
+Tasks are small, pure and independent, so that they can be evaluated anywhere, again if a worker dies, and in any order.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ BLOCK = 1.0
 
 
 class Setting(NamedTuple):
-    """What all pieces of a calibration have in common."""
+    """What all tasks of a calibration have in common."""
 
     experiments: tuple[Experiment, ...]
     parameters: tuple[Parameter, ...]
     windows: tuple[tuple[float, float], ...]  # s, of every experiment: the frames that count
 
 
-class Piece(NamedTuple):
-    """What to do: experiment, point (parts of the ranges), and whether to linearise."""
+class Task(NamedTuple):
+    """A task of a pool: experiment, point (parts of the ranges), and whether to linearise."""
 
     experiment: int
     point: tuple[float, ...]
     linear: bool = False
 
 
-def do(setting: Setting, piece: Piece) -> dict[str, Any]:
-    """Do a piece; plain numbers and lists, which JSON can hold. A motion that does not exist has a loss of None."""
-    u = np.array(piece.point)
-    there = _residuals(setting, piece.experiment, u)
+def evaluate(setting: Setting, task: Task) -> dict[str, Any]:
+    """Evaluate a task: plain numbers and lists, as JSON has them; a motion that does not exist has a loss of None."""
+    u = np.array(task.point)
+    there = _residuals(setting, task.experiment, u)
     if there is None:
         return {"square": None, "mean": None, "unconverged": 0}
     r, mean, unconverged = there
     out: dict[str, Any] = {"square": float((r**2).sum()), "mean": mean, "unconverged": unconverged}
-    if piece.linear:
-        out |= _linearised(setting, piece.experiment, u, r)
+    if task.linear:
+        out |= _linearised(setting, task.experiment, u, r)
     return out
 
 
@@ -95,6 +95,6 @@ def _linearised(setting: Setting, number: int, u: FloatArray, r: FloatArray) -> 
     }
 
 
-def bad(results: Sequence[dict[str, Any]]) -> bool:
+def any_failed(results: Sequence[dict[str, Any]]) -> bool:
     """Whether one of the simulations does not exist."""
     return any(x["square"] is None for x in results)
