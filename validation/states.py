@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from isocloth.base.typing import FloatArray
+from isocloth.folding.cache import cached_sequence, cached_states
 from isocloth.folding.library import simulated_sequence
 from isocloth.folding.make import simulated_states
-from isocloth.folding.cache import cached_sequence, cached_states
 from isocloth.states import Classifier, Database, boundary_of, dgli, gli, ideal_states
 from isocloth.states.napkin import SEQUENCES, ideal_sequence
 from validation.from_above import seen_from_above

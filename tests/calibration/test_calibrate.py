@@ -17,6 +17,7 @@ import isocloth as ic
 from calibration.made import FABRIC, TRUE, recording
 from isocloth.calibration import SearchOptions, prepare
 from isocloth.calibration.evaluations import Evaluations
+from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.parameters import Parameter, as_parameters
 from isocloth.calibration.pool import ProcessPool, SerialPool, ThreadPool, make_pool
 from isocloth.calibration.search import METHODS, paraboloid_minimum, paraboloid_spread
@@ -136,8 +137,6 @@ def test_a_bound_that_is_reached_is_told(experiment) -> None:
 
 
 def test_a_motion_that_does_not_exist_has_an_infinite_loss(experiment, monkeypatch) -> None:
-    from isocloth.calibration.experiment import Experiment
-
     parameters = as_parameters(RANGES, FABRIC)
     setting = Setting((experiment,), parameters, ((0.0, 1.0),))
     monkeypatch.setattr(Experiment, "simulate", _failing)
@@ -151,6 +150,19 @@ def test_a_motion_that_does_not_exist_has_an_infinite_loss(experiment, monkeypat
 
 def _failing(self, fabric, until=None):
     raise ic.ConvergenceError("no")
+
+
+def test_an_error_that_is_no_missing_motion_gets_through(experiment, monkeypatch) -> None:
+    """A mistake would otherwise look like parameters without a motion, and a search would go on for hours."""
+
+    def mistaken(self, fabric, until=None):
+        raise ValueError("contact 'sticky' is unknown")
+
+    monkeypatch.setattr(Experiment, "simulate", mistaken)
+    with pytest.raises(ValueError, match="sticky"):
+        experiment.try_simulate(FABRIC)
+    with pytest.raises(ValueError, match="sticky"):
+        ic.calibrate(experiment, RANGES, method="sweep", workers=1, search=SearchOptions(points=2, rounds=1))
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""All that was computed for a calibration: found again instead of computed twice, saved, resumed."""
+"""Cache of the evaluations of a calibration: nothing is computed twice, all is saved and resumed."""
 
 from __future__ import annotations
 

@@ -11,10 +11,16 @@ from numpy.typing import ArrayLike
 from isocloth.base.errors import RecordingError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.calibration.experiment import Experiment
-from isocloth.calibration.mesh import lay, suited
+from isocloth.calibration.mesh import simulation_mesh, with_elements
 from isocloth.calibration.particle_start import particles_at
-from isocloth.calibration.smooth import at_most, set_apart, smooth_path, trust, with_smooth_distance
-from isocloth.calibration.start import first_shape, hanging, unstretched
+from isocloth.calibration.smooth import (
+    limit_distance,
+    set_distance,
+    sighting_weights,
+    smooth_path,
+    with_smooth_distance,
+)
+from isocloth.calibration.start import first_shape, hanging_shape, unstretched
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Isometric, Model, Nonconforming, as_model
@@ -44,7 +50,7 @@ def prepare(
     model: str | Model = "isometric",
     **options: Any,
 ) -> Experiment:
-    """Make a recording ready.
+    """Make a recording ready to be simulated.
 
     Args:
         recording: with a mesh and held markers; only its longest run of frames without a gap in time is used.
@@ -78,7 +84,7 @@ def prepare(
         options["model"] = chosen
     if timestep is None:
         timestep = chosen.timestep
-    mesh, carry, note = lay(rest, shape, chosen)
+    mesh, carry, note = simulation_mesh(rest, shape, chosen)
     held = _nodes_at(mesh, rest.vertices[part.held])
     steps = int(np.floor(part.duration / timestep + 1e-6)) + 1
     width = float(np.linalg.norm(np.diff(mesh.vertices[held], axis=0))) if len(held) == 2 else None
@@ -86,10 +92,10 @@ def prepare(
     shown, speeds = first_shape(part) if markers is None else _markers_at_rest(markers, rest)
     nodal, velocities = carry(shown), carry(speeds)
     if start == "hanging":
-        first, velocities = hanging(mesh, held, path[0], nodal), np.zeros_like(nodal)
+        first, velocities = hanging_shape(mesh, held, path[0], nodal), np.zeros_like(nodal)
     else:
         first = unstretched(mesh, nodal, held, path[0])
-    mesh, cut = suited(mesh, chosen)
+    mesh, cut = with_elements(mesh, chosen)
     weights, nodes = weights_at(mesh.vertices[:, :2], mesh.faces, rest.vertices[:, :2])
     bias = np.zeros_like(shown)
     if keep_bias:
@@ -109,7 +115,7 @@ def prepare(
 
 
 def as_experiments(given: Any, options: Mapping[str, Any]) -> tuple[Experiment, ...]:
-    """Recordings made ready; experiments stay as they are."""
+    """Experiments of recordings, each prepared; those that are experiments already stay as they are."""
     items = [given] if isinstance(given, Recording | Experiment) else list(given)
     if not items:
         raise RecordingError("there is no recording to calibrate with")
@@ -161,16 +167,18 @@ class _Hold(NamedTuple):
         if self.apart is not None:
             _check_apart(self.apart, width)
         if self.smooth:
-            path = smooth_path(part.times, seen, times, None if self.apart is None else trust(seen, self.apart))
+            path = smooth_path(
+                part.times, seen, times, None if self.apart is None else sighting_weights(seen, self.apart)
+            )
         else:
             path = _straight(part.times, seen, times)
         if width is None:
             return path, ""
         if self.apart is not None:
-            path = set_apart(path, min(self.apart, width))
+            path = set_distance(path, min(self.apart, width))
         elif self.smooth:
             path = with_smooth_distance(part.times, seen, times, path)
-        path, pulled = at_most(path, width)
+        path, pulled = limit_distance(path, width)
         if pulled > 1e-3:
             return path, f"held corners are up to {1e3 * pulled:.1f} mm too far apart for the cloth; brought together"
         return path, ""

@@ -1,4 +1,4 @@
-"""Ways to look for the smallest loss over parts (0 to 1) of the ranges.
+"""Minimisation of the loss over parts (0 to 1) of the ranges: grid, simplex, CMA-ES, Gauss-Newton from many starts.
 
 The loss is a mean distance between two motions. Far from the truth the motions get out of phase, which gives it several
 minima; near it, it is a sum of squares, rough at small scales because folds form a little sooner or later.
@@ -52,7 +52,7 @@ class SearchOptions:
 
 
 def sweep(seen: Evaluations, options: SearchOptions) -> FloatArray:
-    """All points of a grid (the papers' way), and then of finer ones about the best."""
+    """Grid search: all points of a grid (the papers' way), and then of finer ones about the best."""
     p = len(seen.setting.parameters)
     low, high = np.zeros(p), np.ones(p)
     count = options.points or 11

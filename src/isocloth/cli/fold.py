@@ -21,9 +21,9 @@ def fold(options: argparse.Namespace) -> int:
     if path.suffix.lower() != ".npz":
         raise ValueError(f"a database file ends in .npz, but {options.output!r} was given")
     _check_place(path)
-    from isocloth.folding.make import parts_of, states_file
+    from isocloth.folding.make import parts_folder, states_file
 
-    parts = parts_of(path)
+    parts = parts_folder(path)
     if options.restart and parts.is_dir():
         shutil.rmtree(parts)
     if parts.is_dir() and not options.resume:

@@ -78,7 +78,7 @@ def load_fields(
 def _arrays(
     found: dict[str, np.ndarray], file: Path, units: str | None, up: str | None, options: LoadOptions
 ) -> RecordingFields:
-    """Fields from arrays of others: times, positions (T, k, 3) or (T, rows, columns, 3), perhaps labels, rest and more."""
+    """Fields from arrays of others: times, positions (T, k, 3) or (T, rows, columns, 3), perhaps labels and rest."""
     times = np.asarray(files.pick(found, files.TIMES, file.name, "times"), dtype=np.float64)
     points = np.array(files.pick(found, files.POSITIONS, file.name, "positions"), dtype=np.float64)
     unit = units or files.text_of(found, "units") or "m"

@@ -25,7 +25,7 @@ from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, dot, minus
 from isocloth.states.gli import cross
-from isocloth.states.segments import Touching, corner, pairs, settle, touch
+from isocloth.states.segments import Touching, corner, pairs, resolve_touching, touch
 
 UP = (0.0, 0.0, 1.0)
 
@@ -51,7 +51,7 @@ def dgli(
     n = unit(direction)
     ends, shape = pairs(A, B, C, D)
     values, touched = _dgli(ends, (float(n[0]), float(n[1]), float(n[2])))
-    return settle(values, touched, shape, touching)
+    return resolve_touching(values, touched, shape, touching)
 
 
 def unit(direction: ArrayLike) -> FloatArray:
