@@ -32,4 +32,4 @@ def _from_repository(name: str) -> Callable[[list[str]], int]:
     return command
 
 
-PASSED_ON = {name: _from_repository(name) for name in FOLDERS}
+REPOSITORY_COMMANDS = {name: _from_repository(name) for name in FOLDERS}
