@@ -108,10 +108,10 @@ def test_warnings_are_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
 
 def test_other_rooms_read_their_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
-    for name in ("bench", "reproduce"):
-        module = type(sys)(f"isocloth.{name}")
+    for name, folder in (("bench", "benchmarks"), ("reproduce", "validation")):
+        module = type(sys)(folder)
         module.main = lambda argv, name=name: seen.append((name, argv)) or 7  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, f"isocloth.{name}", module)
+        monkeypatch.setitem(sys.modules, folder, module)
     assert main(["reproduce", "--list"]) == 7
     assert main(["bench", "swing", "--quick"]) == 7
     assert seen == [("reproduce", ["--list"]), ("bench", ["swing", "--quick"])]
