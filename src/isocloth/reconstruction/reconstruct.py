@@ -164,7 +164,7 @@ class Reconstruction:
             return Mesh(positions, triangles, name="reconstruction", orient=True)
         vertices, quads = triangles_to_quads(positions, triangles)
         try:
-            return Mesh(fitting.onto(self._fit, vertices), quads, name="reconstruction", orient=True)
+            return Mesh(fitting.project_onto(self._fit, vertices), quads, name="reconstruction", orient=True)
         except MeshError:  # on a coarse mesh of a curved surface a quad may lose its convexity
             return Mesh(vertices, quads, name="reconstruction", orient=True)
 

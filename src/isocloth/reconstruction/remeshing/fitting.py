@@ -56,7 +56,7 @@ def fit(points: FloatArray, frames: FloatArray, near: IntArray, on_boundary: Boo
     return Fit(points, frames, normal, scale, np.linalg.solve(gram, right[:, :, None])[:, :, 0])
 
 
-def onto(fitted: Fit, positions: FloatArray) -> FloatArray:
+def project_onto(fitted: Fit, positions: FloatArray) -> FloatArray:
     """Positions (k, 3) in m, moved onto the surface fitted at the nearest point."""
     which = np.asarray(cKDTree(fitted.origin).query(positions)[1])
     return fitted.project(which, positions)
@@ -68,11 +68,11 @@ def relaxed(surface: Complex, fitted: Fit, nodes: IntArray, triangles: IntArray,
     nodes: (k,) points of the surface. In every round a node goes half of the way to the mean of its neighbours and back
     onto the surface; nodes on the boundary stay.
     """
-    return spread_out(fitted, fitted.project(nodes, surface.points[nodes]), triangles, rounds)
+    return smoothed(fitted, fitted.project(nodes, surface.points[nodes]), triangles, rounds)
 
 
-def spread_out(fitted: Fit, positions: FloatArray, faces: IntArray, rounds: int = RELAXED) -> FloatArray:
-    """The same for a mesh of triangles or quads with nodes at positions (k, 3) in m."""
+def smoothed(fitted: Fit, positions: FloatArray, faces: IntArray, rounds: int = RELAXED) -> FloatArray:
+    """Laplacian smoothing along the fitted surfaces, of triangles or quads with nodes at positions (k, 3) in m."""
     table = edge_table(faces)
     pairs = np.concatenate([table.edges, table.edges[:, ::-1]])
     degree = np.bincount(pairs[:, 0], minlength=len(positions))[:, None]

@@ -1,4 +1,4 @@
-"""Better triangles between the same nodes: edges turned where Delaunay's criterion asks for it, measured in space."""
+"""Edge flips: better triangles between the same nodes, by Delaunay's criterion measured in space."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from isocloth.meshes.topology import edge_table
 from isocloth.reconstruction.morse.cells import CellComplex
 from isocloth.reconstruction.morse.discrete_gradient import Gradient
 from isocloth.reconstruction.remeshing.balance import balanced
-from isocloth.reconstruction.remeshing.fitting import Fit, spread_out
+from isocloth.reconstruction.remeshing.fitting import Fit, smoothed
 from isocloth.reconstruction.remeshing.flat_meshes import sheets
 from isocloth.reconstruction.remeshing.flips import flipped
 from isocloth.reconstruction.remeshing.grids import Grid, best_grid, quads
@@ -126,7 +126,7 @@ def _quads(surface: Complex, skeleton: Skeleton, fitted: Fit, edge: float, corne
             faces = np.concatenate([faces, quads(number)])
             patch = np.concatenate([patch, np.full(grid.nodes[1:, 1:].size, k)])
         normals = _normals(surface, vertices)
-        vertices = spread_out(fitted, vertices, faces, TURNS * ROUNDS)
+        vertices = smoothed(fitted, vertices, faces, TURNS * ROUNDS)
         folds = _folds(vertices, faces, normals)
         angles = np.degrees(corner_angles(vertices, faces).min(axis=1))
         bad = {k for k in grids if folds[patch == k].any() or not _regular(angles[patch == k])}
@@ -217,7 +217,7 @@ def _improved(
     normals = _normals(surface, vertices)
     for _ in range(TURNS):
         faces = flipped(vertices, faces, normals, kept)
-        vertices = spread_out(fitted, vertices, faces, ROUNDS)
+        vertices = smoothed(fitted, vertices, faces, ROUNDS)
     return vertices, flipped(vertices, faces, normals, kept)
 
 

@@ -1,9 +1,9 @@
-"""A mesh for simulation: fewer, evenly spread nodes, with the topology of the surface.
+"""Remeshing by farthest point sampling: fewer, evenly spread nodes, with the topology of the surface.
 
 Nodes are placed on the boundary curves first, at their corners and evenly between, then one by one at the point that is
 farthest from all others, measured along the surface. Every point belongs to its nearest node; where the regions of
-three nodes meet, the mesh has a triangle. If the regions are discs that meet in arcs, the mesh is the same surface;
-that is checked, and the nodes are made denser where it fails.
+three nodes meet, the mesh has a triangle (the dual of a geodesic Voronoi diagram). If the regions are discs that meet
+in arcs, the mesh is the same surface; that is checked, and the nodes are made denser where it fails.
 """
 
 from __future__ import annotations

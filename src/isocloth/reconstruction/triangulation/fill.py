@@ -1,4 +1,4 @@
-"""Polygons of the net into triangles."""
+"""Triangulation of the polygons of the net by the shortest diagonals, and of holes that are closed."""
 
 from __future__ import annotations
 

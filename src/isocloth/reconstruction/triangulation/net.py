@@ -1,4 +1,4 @@
-"""The net: edges between neighbours, chosen so that no two cross.
+"""The net: a graph of Voronoi neighbours that is planar, i.e. no two of its edges cross.
 
 Voronoi neighbours found in one tangent plane need not be so in the next. Edges on which both ends agree come first,
 then the others, shorter ones first; an edge is kept if it crosses none that was kept before and runs apart from all
