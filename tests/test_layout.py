@@ -12,7 +12,7 @@ LONGEST_FILE = 450
 #: positional arguments of a function, at most; options by keyword and arguments of kernels do not count
 MOST_ARGUMENTS = 10
 #: decorators of compiled kernels, which take arrays one by one because they cannot take objects
-COMPILED = {"kernel", "inlined", "njit"}
+COMPILED = {"kernel", "inlined", "njit", "intrinsic"}
 
 
 def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
