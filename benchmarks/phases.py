@@ -19,6 +19,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.step import Step
 from isocloth.cloth.system import BOUND, NewtonSystem, assemble
+from isocloth.simulation.steppers import FreeStepper
 from isocloth.solvers import Newton, Outcome, Solver
 from isocloth.sparse.cholesky import back_substitute, factorise
 from isocloth.terms.rows import evaluate
@@ -78,6 +79,7 @@ def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
     assert isinstance(solver, Newton)
     sim.step()
     watch = _Watch(solver)
+    assert isinstance(sim.stepper, FreeStepper)
     sim.stepper.solver = watch
     rows_of = []  # (seconds of the step, seconds in the solver, solves)
     kernels = []

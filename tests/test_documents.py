@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from isocloth.cloth.problem import Past, Problem, Scheme, StepProblem
 
 import isocloth as ic
 import validation as reproduce
 from isocloth.cli import main
-from isocloth.cloth.problem import Past, Problem, Scheme, StepProblem
 from isocloth.solvers import Outcome
 from isocloth.terms.rows import Rows
 
@@ -190,7 +190,7 @@ def test_the_notation_names_every_quantity() -> None:
 
 
 def room_table() -> dict[str, set[str]]:
-    """CouplingPattern -> what it may import, from the table of ARCHITECTURE.md, in its order."""
+    """Room -> what it may import, from the table of ARCHITECTURE.md, in its order."""
     text = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8")
     lines = text.split("| room | holds | may import |", 1)[1].splitlines()[2:]
     table: dict[str, set[str]] = {}

@@ -18,6 +18,7 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Box, Floor, Obstacle, Sphere
 from isocloth.simulation import Simulation
+from isocloth.simulation.memory import ParticleMemory
 from isocloth.solvers.impulses import Impulses
 from validation.intersections import Intersections
 from validation.locking import DAMPING, DENSITY, NOISE, crease, least_depth
@@ -61,6 +62,7 @@ def wavy(mesh: Mesh, size: float, seed: int = 0) -> Mesh:
 def largest_error(sim: Simulation) -> float:
     """Largest error of a distance between particles, m."""
     assert isinstance(sim.solver, Impulses)
+    assert isinstance(sim.state.memory, ParticleMemory)
     mid, x = sim.solver.midpoints, sim.state.memory.particles
     length = np.linalg.norm(x[mid.pairs[:, 0]] - x[mid.pairs[:, 1]], axis=1)
     return float(np.abs(length - mid.lengths).max())

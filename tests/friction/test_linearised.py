@@ -43,7 +43,7 @@ def contacts_with_floor(y):
     return ContactSet(nodes, weights, normal, y[:, 2] + 0.005, 0 * y, np.full(n, 0.3), key, 0 * key + 1, np.zeros(n))
 
 
-def test_that_the_matrix_and_the_gradient_are_those_of_newtons_system(linearisation):
+def test_the_matrix_and_the_gradient_are_those_of_newtons_system(linearisation):
     problem, step, work, y, lam = linearisation
     matrix, gradient = Linearised(problem).at(step, work, lam, BOUND)
     expected, slope = step_matrix(problem, step, y, lam)
@@ -51,7 +51,7 @@ def test_that_the_matrix_and_the_gradient_are_those_of_newtons_system(linearisat
     assert gradient == pytest.approx(slope, abs=1e-12 * np.abs(slope).max())
 
 
-def test_that_the_pattern_does_not_depend_on_the_numbers(linearisation):
+def test_the_pattern_does_not_depend_on_the_numbers(linearisation):
     problem, step, work, _, lam = linearisation
     linearised = Linearised(problem)
     first, _ = linearised.at(step, work, lam, BOUND)
@@ -61,8 +61,8 @@ def test_that_the_pattern_does_not_depend_on_the_numbers(linearisation):
     assert np.array_equal(first.indptr, second.indptr)
 
 
-def test_that_rows_give_the_change_of_gaps_and_forces_their_work(linearisation):
-    _, step, _, _, y, _ = linearisation
+def test_rows_give_the_change_of_gaps_and_forces_their_work(linearisation):
+    _, step, _, y, _ = linearisation
     contacts = contacts_with_floor(y)
     rng = np.random.default_rng(0)
     d, force = rng.standard_normal(y.shape), rng.standard_normal(y.shape)
@@ -72,7 +72,7 @@ def test_that_rows_give_the_change_of_gaps_and_forces_their_work(linearisation):
     assert along_surface(contacts, force)[:, 2] == pytest.approx(0.0, abs=1e-15)
 
 
-def test_that_friction_is_a_known_force_of_the_contact_problem(linearisation):
+def test_friction_is_a_known_force_of_the_contact_problem(linearisation):
     problem, step, work, y, lam = linearisation
     contacts, linearised = contacts_with_floor(y), Linearised(problem)
     friction = np.tile([0.1, -0.2, 0.0], (len(y), 1))

@@ -19,7 +19,7 @@ def fallen(steps, *, bending=0.0, friction=0.5):
     return sim, [sim.step() for _ in range(steps)]
 
 
-def test_that_the_cloth_of_every_linearisation_is_balanced_with_the_forces_it_is_left_with(monkeypatch):
+def test_the_cloth_of_every_linearisation_is_balanced_with_the_forces_it_is_left_with(monkeypatch):
     sim, _ = fallen(1)
     solver = sim.stepper.contact
     solve, seen = ContactNewton._solve_linearised, []
@@ -43,7 +43,7 @@ def test_that_the_cloth_of_every_linearisation_is_balanced_with_the_forces_it_is
     assert max(seen) < 1e-8
 
 
-def test_that_a_sheet_which_slides_steadily_needs_one_factorisation_and_obeys_the_law():
+def test_a_sheet_which_slides_steadily_needs_one_factorisation_and_obeys_the_law():
     mesh = ic.meshes.rectangle(0.4, 0.4, shape=(7, 7))
     angle = np.deg2rad(30.0)
     normal = np.array([-np.sin(angle), 0.0, np.cos(angle)])
@@ -55,7 +55,7 @@ def test_that_a_sheet_which_slides_steadily_needs_one_factorisation_and_obeys_th
     assert max(r.friction_residual for r in reports) < 1e-6
 
 
-def test_that_bending_within_elements_adds_nothing_to_what_the_tolerances_leave():
+def test_bending_within_elements_adds_nothing_to_what_the_tolerances_leave():
     mesh = ic.meshes.rectangle(0.4, 0.6, shape=(9, 13))
     ends = []
     for options in (ic.NewtonOptions(), ic.NewtonOptions(soft_bending=0.0), ic.TIGHT):
@@ -70,7 +70,7 @@ def test_that_bending_within_elements_adds_nothing_to_what_the_tolerances_leave(
 
 
 @pytest.mark.parametrize("surrounded", [False, True])
-def test_that_a_longer_timestep_brings_all_of_bending_back(surrounded):
+def test_a_longer_timestep_brings_all_of_bending_back(surrounded):
     mesh = ic.meshes.rectangle(0.4, 0.4, shape=(9, 9))
     obstacles = [ic.Floor(-1.0)] if surrounded else []
     sim = ic.Simulation(mesh, ic.Fabric(density=0.2, bending=1e-4), timestep=2e-3, obstacles=obstacles)

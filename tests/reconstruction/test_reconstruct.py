@@ -5,7 +5,7 @@ import isocloth as ic
 from isocloth.base.errors import MeshError
 from isocloth.reconstruction import draw
 from isocloth.reconstruction.report import page
-from isocloth.reconstruction.words import describe
+from isocloth.reconstruction.triangulation.complex import describe
 from validation.surfaces import surface, turned
 
 from .shapes import NAMES, found

@@ -33,7 +33,7 @@ def slide(sim, duration):
 
 
 @pytest.mark.parametrize("friction", [0.0, 0.2, 0.36])
-def test_that_a_sheet_slides_with_the_acceleration_of_coulomb_friction(friction):
+def test_a_sheet_slides_with_the_acceleration_of_coulomb_friction(friction):
     sim, _ = sheet_on_slope(friction)
     way = slide(sim, 0.6)[20:]
     time = sim.timestep * np.arange(len(way))
@@ -42,7 +42,7 @@ def test_that_a_sheet_slides_with_the_acceleration_of_coulomb_friction(friction)
     )
 
 
-def test_that_a_sheet_sticks_just_above_the_angle_of_friction_and_does_not_creep():
+def test_a_sheet_sticks_just_above_the_angle_of_friction_and_does_not_creep():
     sim, plane = sheet_on_slope(1.01 * np.tan(TILT))
     way = slide(sim, 2.0)
     assert abs(way[-1] - way[10]) < 1e-4
@@ -51,7 +51,7 @@ def test_that_a_sheet_sticks_just_above_the_angle_of_friction_and_does_not_creep
     assert plane.force == pytest.approx([0.0, 0.0, -weight], abs=1e-3 * weight)
 
 
-def test_that_a_sheet_that_falls_on_a_slope_does_not_bounce():
+def test_a_sheet_that_falls_on_a_slope_does_not_bounce():
     sim, _ = sheet_on_slope(0.5, drop=0.02)
     heights = []
     for _ in range(40):
@@ -61,7 +61,7 @@ def test_that_a_sheet_that_falls_on_a_slope_does_not_bounce():
     assert max(heights[landed:]) < 1e-3
 
 
-def test_that_a_moving_belt_takes_the_cloth_along():
+def test_a_moving_belt_takes_the_cloth_along():
     mesh = ic.meshes.rectangle(0.2, 0.2, shape=(5, 5))
     belt = ic.Floor(friction=0.5, velocity=[0.3, 0.0, 0.0])
     sim = ic.Simulation(mesh.with_vertices(mesh.vertices + np.array([0, 0, 5e-4])), obstacles=[belt])
@@ -69,7 +69,7 @@ def test_that_a_moving_belt_takes_the_cloth_along():
     assert sim.velocities[:, 0] == pytest.approx(0.3, abs=1e-6)
 
 
-def test_that_cloth_hangs_over_a_sphere_outside_of_it():
+def test_cloth_hangs_over_a_sphere_outside_of_it():
     mesh = ic.meshes.rectangle(0.4, 0.4, shape=(9, 9))
     sphere = ic.Sphere([0.2, 0.2, -0.1], 0.1, friction=0.5)
     fabric = ic.Fabric(density=0.2, damping=0.4, bending=1e-4)
@@ -84,7 +84,7 @@ def test_that_cloth_hangs_over_a_sphere_outside_of_it():
 
 
 @pytest.mark.parametrize("speed", [1.0, 5.0])
-def test_that_a_stick_does_not_pass_through_the_cloth(speed):
+def test_a_stick_does_not_pass_through_the_cloth(speed):
     mesh = ic.meshes.rectangle(0.42, 0.594, shape=(7, 9))
     hanging = mesh.vertices[:, [0, 2, 1]]
     sim = ic.Simulation(
@@ -112,7 +112,7 @@ def folded_sheet(nodes):
     return mesh, np.stack([x, mesh.vertices[:, 1], z + 6e-4], axis=1)
 
 
-def test_that_layers_come_to_rest_on_each_other_a_thickness_apart():
+def test_layers_come_to_rest_on_each_other_a_thickness_apart():
     ipctk = pytest.importorskip("ipctk")
     mesh, start = folded_sheet(9)
     fabric = ic.Fabric(density=0.2, damping=0.4, bending=1e-4)
@@ -130,7 +130,7 @@ def test_that_layers_come_to_rest_on_each_other_a_thickness_apart():
     assert sim.positions[upper, 2].mean() > 1.4e-3
 
 
-def test_that_a_run_with_contact_resumes_with_the_same_bits(tmp_path):
+def test_a_run_with_contact_resumes_with_the_same_bits(tmp_path):
     mesh, start = folded_sheet(7)
 
     def simulation():
@@ -147,7 +147,7 @@ def test_that_a_run_with_contact_resumes_with_the_same_bits(tmp_path):
     assert np.array_equal(whole.positions, second.positions)
 
 
-def test_that_an_interrupted_step_leaves_no_trace_in_the_bits():
+def test_an_interrupted_step_leaves_no_trace_in_the_bits():
     stage = contact_scenes.fold(8)
     whole, stopped = contact_scenes.simulation(stage), contact_scenes.simulation(stage)
     for sim in (whole, stopped):
@@ -173,7 +173,7 @@ def raise_interrupt(*arguments):
     raise KeyboardInterrupt
 
 
-def test_that_a_state_of_another_system_is_refused():
+def test_a_state_of_another_system_is_refused():
     stage = contact_scenes.fold(8)
     sim = contact_scenes.simulation(stage)
     for _ in range(160):
@@ -186,7 +186,7 @@ def test_that_a_state_of_another_system_is_refused():
         contact_scenes.simulation(stage).state = state
 
 
-def test_that_wrong_obstacles_are_named():
+def test_wrong_obstacles_are_named():
     mesh = ic.meshes.rectangle(0.1, 0.1, shape=(3, 3))
     with pytest.raises(TypeError, match=r"expected ic\.Floor"):
         ic.Simulation(mesh, obstacles=["floor"])

@@ -70,7 +70,7 @@ def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on():
     assert np.median([patient.friction_residual for patient, *_ in both]) < 1e-4  # most steps meet the law as closely
 
 
-def test_that_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others():
+def test_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others():
     sim = contact_scenes.simulation(contact_scenes.fold(8))
     solver, seen = sim.stepper.contact, []
     lay_out = solver.lay_out
@@ -101,7 +101,7 @@ def test_that_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_o
     assert np.array_equal(solver.system.order.group_ptr, lying.groups)
 
 
-def test_that_an_order_made_for_other_pairs_gives_the_same_answer():
+def test_an_order_made_for_other_pairs_gives_the_same_answer():
     sim = contact_scenes.simulation(contact_scenes.fold(8))
     for _ in range(180):
         sim.step()

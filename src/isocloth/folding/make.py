@@ -114,14 +114,14 @@ def simulated_states(
 
 def states_file(path: str | os.PathLike[str], samples: int = 10, **options: Any) -> Database:
     """`simulated_states` to a file (.npz); finished states are kept in a folder beside it until it is complete."""
-    parts = parts_of(path)
+    parts = parts_folder(path)
     database = simulated_states(samples, folder=parts, **options)
     database.save(path)
     shutil.rmtree(parts)
     return database
 
 
-def parts_of(path: str | os.PathLike[str]) -> Path:
+def parts_folder(path: str | os.PathLike[str]) -> Path:
     """The folder beside a database in which finished states are kept while it is made."""
     return Path(path).with_suffix(".parts")
 
