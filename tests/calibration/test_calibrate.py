@@ -202,14 +202,18 @@ def test_processes_give_the_same_as_one_even_if_one_is_killed(experiment) -> Non
     assert together == alone
 
 
-def test_with_obstacles_threads_give_the_same_as_one() -> None:
-    floor = [ic.Floor()]
+@pytest.mark.parametrize(
+    ("floor", "kind"),
+    [([ic.Floor(path=lambda t: [0.0, 0.0, 0.0])], Threads), ([ic.Floor()], Cores)],
+    ids=["cannot be pickled", "can be pickled"],
+)
+def test_with_obstacles_many_give_the_same_as_one(floor: list[ic.Obstacle], kind: type[Threads] | type[Cores]) -> None:
     hung = recording()
     raised = hung.with_(positions=hung.positions + np.array([0.0, 0.0, 1.0]))
     among = prepare(raised, obstacles=floor)
     setting = Setting((among,), as_parameters(RANGES, FABRIC), ((0.0, 0.3),))
     pool = make_pool(setting, 2, None)
-    assert isinstance(pool, Threads)
+    assert isinstance(pool, kind)
     pieces = [Piece(0, (0.5, u)) for u in (0.2, 0.5, 0.8)]
     alone, together = {}, {}
     Here(setting).run(pieces, alone.__setitem__)
