@@ -105,7 +105,7 @@ from isocloth import Recording, calibrate
 
 mesh = ic.meshes.rectangle(1.0, 1.0, (3, 3))
 ball = ic.Sphere([0, 0, 0], 0.1, friction=0.2)
-sim = ic.Simulation(mesh, ic.fabrics["cotton"], model=ic.models.Elastic(), obstacles=[ball.replace(friction=0.1)])
+sim = ic.Simulation(mesh, ic.fabrics["light cotton"], model=ic.models.Elastic(), obstacles=[ball.replace(friction=0.1)])
 reveal_type(mesh)
 reveal_type(ball.replace(friction=0.1))
 reveal_type(sim)

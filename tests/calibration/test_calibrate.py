@@ -214,14 +214,20 @@ def test_processes_give_the_same_as_one_even_if_one_is_killed(experiment) -> Non
     assert together == alone
 
 
-def test_with_obstacles_threads_give_the_same_as_one() -> None:
-    floor = [ic.Floor()]
+@pytest.mark.parametrize(
+    ("floor", "kind"),
+    [([ic.Floor(path=lambda t: [0.0, 0.0, 0.0])], ThreadPool), ([ic.Floor()], ProcessPool)],
+    ids=["cannot be pickled", "can be pickled"],
+)
+def test_with_obstacles_many_give_the_same_as_one(
+    floor: list[ic.Obstacle], kind: type[ThreadPool] | type[ProcessPool]
+) -> None:
     hung = recording()
     raised = hung.with_(positions=hung.positions + np.array([0.0, 0.0, 1.0]))
     among = prepare(raised, obstacles=floor)
     setting = Setting((among,), as_parameters(RANGES, FABRIC), ((0.0, 0.3),))
     pool = make_pool(setting, 2, None)
-    assert isinstance(pool, ThreadPool)
+    assert isinstance(pool, kind)
     tasks = [Task(0, (0.5, u)) for u in (0.2, 0.5, 0.8)]
     alone, together = {}, {}
     SerialPool(setting).run(tasks, alone.__setitem__)
