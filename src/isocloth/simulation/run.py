@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
 
 
+#: of checkpoints; another number where states hold other arrays
+FORMAT = 2
+
 _SUMMED = ("iterations", "substeps")
 
 
@@ -156,7 +159,7 @@ def _stride(every: float | None, timestep: float) -> int:
 def _save(sim: Simulation, recorder: _Recorder, path: Path, state: State, done: int, total: int, stride: int) -> None:
     arrays = {f"state_{k}": np.asarray(v) for k, v in state.to_dict().items()}
     frames = {f"report_{k}": np.array(v, dtype=np.float64) for k, v in recorder.reports.items()}
-    run: dict[str, Any] = {"done": done, "total": total, "timestep": sim.timestep}
+    run: dict[str, Any] = {"format": FORMAT, "done": done, "total": total, "timestep": sim.timestep}
     run["run"] = _fingerprint(sim, total, stride)
     run["times"] = np.array(recorder.times)
     run["positions"], run["velocities"] = np.stack(recorder.positions), np.stack(recorder.velocities)
@@ -182,17 +185,18 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
         run = str(kept["run"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
         raise InputError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
+    if (found := int(kept.get("format", 0))) != FORMAT:
+        whose = "version 0.1.0 or before" if found == 0 else "another version"
+        raise InputError(
+            f"{path} was saved by {whose} of isocloth (format {found}, this is {FORMAT}), whose states hold other "
+            "arrays; finish the run with that version, or delete the file and start again"
+        )
     if run != _fingerprint(sim, total, stride):
         raise InputError(
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
         )
     columns = {name[6:]: kept[name] for name in kept if name.startswith("state_")}
-    if columns.keys() != sim.state.to_dict().keys():
-        raise InputError(
-            f"{path} was saved by another version of isocloth, whose states hold other arrays; finish the run "
-            "with that version, or delete the file and start again"
-        )
     state = State.from_dict(columns)
     for grasp in sim.grasps:
         if not state.held[grasp.nodes].any():
