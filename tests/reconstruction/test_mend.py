@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction import reconstruct, ribbon, stages
 from isocloth.reconstruction.mend import mend
 from isocloth.reconstruction.neighbours import MOST
-from validation.surfaces import surface
 
 from .nets import woven
 

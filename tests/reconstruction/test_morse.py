@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction import flows, morse
 from isocloth.reconstruction.cells import arcs, decompose
 from isocloth.reconstruction.height import random_directions
 from isocloth.reconstruction.homology import boundary_matrices, homology, smith
 from isocloth.reconstruction.levels import level_counts, level_set, regular_levels
-from validation.surfaces import surface
 
 from .shapes import NAMES, found
 

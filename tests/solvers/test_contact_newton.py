@@ -4,12 +4,12 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import contact_scenes
 from isocloth.cloth.system import BOUND, TENSION
 from isocloth.contact.contact_set import ContactSet
 from isocloth.contact.history import ContactHistory, carry, unknown_state
 from isocloth.solvers import contact_newton
 from isocloth.solvers.contact_newton import each_once, pairs_of
+from shapes.napkin import SECONDS, folded_napkin
 
 
 @settings(deadline=None, max_examples=50)
@@ -50,10 +50,9 @@ def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on(monkeypat
 
     How it lands decides as much as the tolerance, so every step is taken both ways from the same state.
     """
-    folded = contact_scenes.fold(6)
-    sim = contact_scenes.simulation(folded)
+    sim = folded_napkin(6)
     enough, both = contact_newton.LOADED, []
-    for _ in range(round(0.72 * folded.seconds / sim.timestep)):
+    for _ in range(round(0.72 * SECONDS / sim.timestep)):
         state = sim.state
         monkeypatch.setattr(contact_newton, "LOADED", 0.0)
         eager, reached = sim.step(), sim.positions
@@ -70,7 +69,7 @@ def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on(monkeypat
 
 
 def test_that_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others():
-    sim = contact_scenes.simulation(contact_scenes.fold(8))
+    sim = folded_napkin(8)
     solver, seen = sim._contact, []
     lay_out = solver.lay_out
 
@@ -101,7 +100,7 @@ def test_that_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_o
 
 
 def test_that_an_order_made_for_other_pairs_gives_the_same_answer():
-    sim = contact_scenes.simulation(contact_scenes.fold(8))
+    sim = folded_napkin(8)
     for _ in range(180):
         sim.step()
     state, solver, ends = sim.state.copy(), sim._contact, []
@@ -117,7 +116,7 @@ def test_that_an_order_made_for_other_pairs_gives_the_same_answer():
 
 
 def test_steps_begin_boldly_and_go_on_with_care(monkeypatch):
-    sim = contact_scenes.simulation(contact_scenes.fold(6))
+    sim = folded_napkin(6)
     semismooth_newton, seen = contact_newton.solve_linearised, []
 
     def watched(arrays, step, inertia, lam, contacts, law, curvature, *rest):

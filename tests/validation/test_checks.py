@@ -8,7 +8,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from isocloth import meshes, reproduce
+import validation
+from isocloth import meshes
 from validation import cantilever, catenary, cusick, folds, locking, roll, scenes
 from validation.result import Result, table
 
@@ -16,7 +17,7 @@ from validation.result import Result, table
 @cache
 def small(name: str) -> Result:
     """A small check, run once."""
-    return reproduce.check(name, quick=True)
+    return validation.check(name, quick=True)
 
 
 def missed(result: Result) -> list[str]:
@@ -27,7 +28,7 @@ def missed(result: Result) -> list[str]:
 KNOWN_MISSES: dict[str, set[str]] = {}
 
 
-@pytest.mark.parametrize("name", reproduce.CHECKS)
+@pytest.mark.parametrize("name", validation.CHECKS)
 def test_the_small_check_reaches_its_targets(name: str) -> None:
     known = KNOWN_MISSES.get(name, set())
     assert {x.what for x in small(name).lines if x.reached is False} == known, missed(small(name))
@@ -37,7 +38,7 @@ def test_the_small_check_reaches_its_targets(name: str) -> None:
 def test_no_step_of_any_small_check_is_left_unconverged() -> None:
     counts = {
         f"{name}, {x.what}": x.measured
-        for name in reproduce.CHECKS
+        for name in validation.CHECKS
         for x in small(name).lines
         if "not converged" in x.what or "did not converge" in x.what
     }
@@ -166,10 +167,10 @@ def test_the_table_is_aligned_and_says_what_is_missed() -> None:
 
 
 def test_the_command_lists_runs_and_writes(tmp_path, capsys) -> None:
-    assert reproduce.main(["--list"]) == 0
+    assert validation.main(["--list"]) == 0
     listed = capsys.readouterr().out
-    assert all(name in listed for name in reproduce.CHECKS)
-    assert reproduce.main(["roll", "--quick", "-o", str(tmp_path / "new"), "--json", str(tmp_path / "r.json")]) == 0
+    assert all(name in listed for name in validation.CHECKS)
+    assert validation.main(["roll", "--quick", "-o", str(tmp_path / "new"), "--json", str(tmp_path / "r.json")]) == 0
     assert "targets reached" in capsys.readouterr().out
     data = json.loads((tmp_path / "r.json").read_text())
     assert data[0]["name"] == "roll"
@@ -187,13 +188,13 @@ def test_a_missed_target_makes_the_command_return_one(monkeypatch, capsys) -> No
         return result
 
     monkeypatch.setattr(rigid, "run", failing)
-    assert reproduce.main(["rigid"]) == 1
+    assert validation.main(["rigid"]) == 1
     assert "missed: rigid: too large" in capsys.readouterr().out
 
 
 def test_an_unknown_check_is_refused_with_the_known_ones(capsys) -> None:
     with pytest.raises(SystemExit):
-        reproduce.main(["locker"])
+        validation.main(["locker"])
     assert "locking" in capsys.readouterr().err
     with pytest.raises(KeyError, match="locking"):
-        reproduce.check("locker")
+        validation.check("locker")
