@@ -1,11 +1,12 @@
 # make demo   set up everything, run a real scene, leave pictures and a table in out/
 # make test   set up everything, lint, type-check and run the test suite
+# make render write docs/validation*, and the README's table, from validation/results and validation/notes
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test bench reproduce setup lint clean
+.PHONY: demo test bench reproduce render setup lint clean
 
 setup: $(STAMP)
 
@@ -33,6 +34,9 @@ bench: setup
 
 reproduce: setup
 	$(BIN)/isocloth reproduce all
+
+render: setup
+	$(BIN)/isocloth reproduce --render
 
 clean:
 	rm -rf $(VENV) out build dist src/*.egg-info

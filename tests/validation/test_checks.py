@@ -11,7 +11,7 @@ import pytest
 import validation
 from isocloth import meshes
 from validation import cantilever, catenary, cusick, folds, locking, roll, scenes
-from validation.result import Result, table
+from validation.result import Result
 
 
 @cache
@@ -150,20 +150,6 @@ def test_the_limit_of_a_fold_is_the_height_of_the_corner_over_the_diagonal() -> 
         hanging[:, 2] = -np.abs((mesh.vertices[:, :2] - a) @ n)
         assert locking.crease(mesh, hanging, tuple(a), tuple(b)) == pytest.approx(0.15, abs=0.02)
         assert -hanging[:, 2].min() == pytest.approx(scene.limit)
-
-
-def test_the_table_is_aligned_and_says_what_is_missed() -> None:
-    result = Result("name", "title")
-    result.below("small", 0.5, 1.0)
-    result.near("near", 2.0, 1.0, 0.1)
-    result.info("free", 3.0)
-    text = table(result).splitlines()
-    assert len({line.rindex(end) for line, end in zip(text[2:4], ("yes", "NO"), strict=True)}) <= 2
-    assert text[3].endswith("NO")
-    assert not result.reached
-    result.lines.clear()
-    result.below("not a number", float("nan"), 1.0)
-    assert not result.reached
 
 
 def test_the_command_lists_runs_and_writes(tmp_path, capsys) -> None:

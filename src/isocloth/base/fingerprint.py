@@ -73,7 +73,7 @@ def _statements(text: str) -> tuple[tuple[int, str, str], ...]:
             elif isinstance(node, ast.ImportFrom):
                 yield from ((node.level, node.module or "", alias.name) for alias in node.names)
             elif isinstance(node, ast.Call) and ast.unparse(node.func).split(".")[-1] == "import_module":
-                yield from ((0, a.value, "") for a in node.args if isinstance(a, ast.Constant))
+                yield from ((0, str(a.value), "") for a in node.args if isinstance(a, ast.Constant))
 
     return tuple(found())
 
