@@ -1,6 +1,6 @@
 # make demo   set up everything, run a real scene, leave pictures and a table in out/
 # make test   set up everything, lint, type-check and run the test suite
-# make render write docs/validation*, and the README's table, from validation/results and validation/notes
+# make render write docs/validation* and the tables of docs/speed.md and the README from kept results
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -37,6 +37,7 @@ reproduce: setup
 
 render: setup
 	$(BIN)/isocloth reproduce --render
+	$(BIN)/isocloth bench --render
 
 clean:
 	rm -rf $(VENV) out build dist src/*.egg-info

@@ -11,22 +11,18 @@ renders again and compares, and says what to run.
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from isocloth.base.files import atomic_path
 from validation.checks import CHECKS
 from validation.headlines import HEADLINES
+from validation.pages import OLDER, ROOT, Page, fill, write
 from validation.result import Line
-from validation.stored import FOLDER, Stored, load
+from validation.stored import Stored, load
 
-ROOT = Path(__file__).parents[1]
 NOTES = Path(__file__).parent / "notes"
 NOTICE = "<!-- rendered by `make render` from validation/results and validation/notes: do not edit -->"
-OLDER = "**older than the code**"
 #: missed targets that the overview names of a check
 NAMED = 3
 
@@ -52,47 +48,24 @@ stand beside them. In results of version 0.1.0, which were pasted into this page
 """
 
 
-@dataclass(frozen=True)
-class Page:
-    """A file of the documentation: its path below the root of the repository, and its text."""
-
-    path: str
-    text: str
-
-
-def pages(results: Path = FOLDER, notes: Path = NOTES, readme: Path = ROOT / "README.md") -> list[Page]:
+def pages(root: Path = ROOT, results: Path | None = None, notes: Path = NOTES) -> list[Page]:
     """All pages, as they have to be."""
     kept = {name: load(name, results) for name in CHECKS}
     details = [Page(f"docs/validation/{name}.md", _detail(kept[name], notes / f"{name}.md")) for name in CHECKS]
-    front = fill(readme.read_text(encoding="utf-8"), "validation", headline_table(kept), readme.name)
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    front = fill(readme, "validation", headline_table(kept), "README.md")
     return [Page("docs/validation.md", _overview(list(kept.values()))), *details, Page("README.md", front)]
 
 
-def render(root: Path = ROOT, results: Path = FOLDER, notes: Path = NOTES) -> list[Path]:
+def render(root: Path = ROOT, results: Path | None = None, notes: Path = NOTES) -> list[Path]:
     """Write all pages that differ, and take away those of checks that are no more; returns what was changed."""
-    changed = []
-    wanted = pages(results, notes, root / "README.md")
-    for page in wanted:
-        path = root / page.path
-        if not path.is_file() or path.read_text(encoding="utf-8") != page.text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with atomic_path(path) as temporary:
-                Path(temporary).write_text(page.text, encoding="utf-8")
-            changed.append(path)
+    wanted = pages(root, results, notes)
+    changed = write(wanted, root)
     for path in sorted((root / "docs" / "validation").glob("*.md")):
         if f"docs/validation/{path.name}" not in {page.path for page in wanted}:
             path.unlink()
             changed.append(path)
     return changed
-
-
-def fill(text: str, name: str, content: str, where: str) -> str:
-    """A document with what stands between its marks of a name replaced."""
-    begin, end = f"<!-- rendered: {name} -->", "<!-- end -->"
-    found = re.findall(rf"{re.escape(begin)}.*?{re.escape(end)}", text, flags=re.DOTALL)
-    if len(found) != 1:
-        raise ValueError(f"{where} has {len(found)} parts between {begin} and {end}: expected one, to write a table to")
-    return text.replace(found[0], f"{begin}\n{content}\n{end}")
 
 
 def headline_table(kept: dict[str, Stored]) -> str:
