@@ -1,9 +1,17 @@
 """isocloth: simulation of cloth that does not stretch."""
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from isocloth import measure, meshes, models
-from isocloth.base.errors import ConvergenceError, FabricError, MeshError, RecordingError, SamplingError, SceneError
+from isocloth.base.errors import (
+    ConvergenceError,
+    FabricError,
+    IsoclothError,
+    MeshError,
+    RecordingError,
+    SamplingError,
+    SceneError,
+)
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
 from isocloth.obstacles import (
@@ -24,30 +32,60 @@ from isocloth.solvers import TIGHT, NewtonOptions, ProjectionOptions
 from isocloth.terms.drag import AirDrag
 from isocloth.trajectory import Trajectory
 
+if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and editors see it here
+    from isocloth import calibration, developable, folding, pictures, reconstruction, recordings, scenes, states
+    from isocloth.calibration.calibrate import calibrate
+    from isocloth.calibration.compare import compare_models
+    from isocloth.calibration.forecast import forecast
+    from isocloth.calibration.sensitivity import sensitivity
+    from isocloth.developable import developables
+    from isocloth.reconstruction import Reconstruction, reconstruct
+    from isocloth.recordings import Recording
+
 __version__ = "0.1.0"
 
 __all__ = [
     "TIGHT", "AirDrag", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError",
-    "Floor", "Grasp", "Gripper", "Implicit", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
-    "ProjectionOptions", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State",
-    "Stick", "Trajectory", "TriangleMesh",
-    "fabrics", "measure", "meshes", "models",
+    "Floor", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane",
+    "Points", "ProjectionOptions", "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError",
+    "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh",
+    "calibrate", "calibration", "compare_models", "developable", "developables", "fabrics", "folding", "forecast",
+    "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity",
+    "states",
 ]  # fmt: skip
 
+#: names that a simulation does not need, and the module that has each; they are loaded when they are first used
+_LAZY = {
+    **dict.fromkeys(
+        ("calibration", "developable", "folding", "pictures", "reconstruction", "recordings", "scenes", "states"),
+        "isocloth",
+    ),
+    "calibrate": "isocloth.calibration.calibrate",
+    "compare_models": "isocloth.calibration.compare",
+    "forecast": "isocloth.calibration.forecast",
+    "sensitivity": "isocloth.calibration.sensitivity",
+    "developables": "isocloth.developable",
+    "Reconstruction": "isocloth.reconstruction",
+    "reconstruct": "isocloth.reconstruction",
+    "Recording": "isocloth.recordings",
+}
 
-def __getattr__(name: str) -> Any:
-    """What a simulation does not need is loaded when it is first used."""
-    import importlib
 
-    rooms = ("calibration", "developable", "folding", "pictures", "reconstruction", "recordings", "scenes", "states")
-    if name in rooms:
-        return importlib.import_module(f"isocloth.{name}")
-    if name == "developables":
-        return importlib.import_module("isocloth.developable").developables
-    if name in ("reconstruct", "Reconstruction"):
-        return getattr(importlib.import_module("isocloth.reconstruction"), name)
-    if name in ("calibrate", "compare_models", "forecast", "sensitivity"):
-        return getattr(importlib.import_module("isocloth.calibration"), name)
-    if name == "Recording":
-        return importlib.import_module("isocloth.recordings").Recording
-    raise AttributeError(f"module 'isocloth' has no attribute {name!r}")
+if not TYPE_CHECKING:  # for type checkers a misspelt name would be anything
+
+    def __getattr__(name: str) -> object:
+        """Load what `_LAZY` names; from then on it is an ordinary attribute."""
+        import importlib
+
+        module = _LAZY.get(name)
+        if module is None:
+            raise AttributeError(f"module 'isocloth' has no attribute {name!r}")
+        if module == "isocloth":
+            return importlib.import_module(f"isocloth.{name}")
+        found = globals()[name] = getattr(importlib.import_module(module), name)
+        return found
+
+
+def __dir__() -> list[str]:
+    """The public names; rooms that are loaded on the way are not among them."""
+    return sorted({*__all__, *(name for name in globals() if name.startswith("__") and name.endswith("__"))})

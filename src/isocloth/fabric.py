@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
-from isocloth.base.errors import FabricError
+from isocloth.base.errors import FabricError, InputTypeError, UnknownNameError
 
 #: membrane stiffness per density that `membrane=None` stands for, (m/s)^2: a cloth of up to a metre or so stretches by
 #: less than 0.1 % when it swings under its own weight, whatever its density (strain grows with size and gravity)
@@ -48,7 +48,7 @@ class Fabric:
             try:
                 number = float(value)
             except (TypeError, ValueError):
-                raise TypeError(f"{field.name} = {value!r}: expected a number in SI units") from None
+                raise InputTypeError(f"{field.name} = {value!r}: expected a number in SI units") from None
             if not math.isfinite(number) or number < 0.0 or (positive and number == 0.0):
                 need = "positive" if positive else "zero or positive"
                 unit = _UNITS[field.name]
@@ -87,7 +87,7 @@ class FabricTable(Mapping[str, Fabric]):
     def __getitem__(self, name: str) -> Fabric:
         key = " ".join(str(name).lower().replace("-", " ").replace("_", " ").split())
         if key not in self._fabrics:
-            raise KeyError(
+            raise UnknownNameError(
                 f"fabric {name!r} is unknown; known are {', '.join(self._fabrics)}, or make an ic.Fabric(...)"
             )
         return self._fabrics[key]

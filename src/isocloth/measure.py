@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
@@ -74,7 +75,7 @@ def metric_errors(mesh: Mesh, positions: ArrayLike) -> MetricErrors:
 def _frames(mesh: Mesh, positions: ArrayLike) -> FloatArray:
     points = np.asarray(positions, dtype=np.float64)
     if points.ndim not in (2, 3) or points.shape[-2:] != (mesh.n_vertices, 3):
-        raise ValueError(
+        raise InputError(
             f"positions have shape {points.shape}: expected ({mesh.n_vertices}, 3) or (frames, {mesh.n_vertices}, 3)"
         )
     return points[None] if points.ndim == 2 else points

@@ -8,6 +8,8 @@ from typing import Any, overload
 
 import numpy as np
 
+from isocloth.base.errors import UnknownNameError
+
 
 class Reports:
     """One certificate per frame.
@@ -26,7 +28,9 @@ class Reports:
     def __getitem__(self, key: str | int) -> Any:
         if isinstance(key, str):
             if key not in self._columns:
-                raise KeyError(f"{key!r} is not among the reports: {', '.join(self._columns) or 'there are none'}")
+                raise UnknownNameError(
+                    f"{key!r} is not among the reports: {', '.join(self._columns) or 'there are none'}"
+                )
             return self._columns[key]
         if not -len(self) <= key < len(self):
             raise IndexError(f"report {key} does not exist: there are {len(self)}")

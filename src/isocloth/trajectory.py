@@ -15,6 +15,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from isocloth.base.errors import InputError, InputTypeError, MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reports import Reports
@@ -76,7 +77,7 @@ class Trajectory:
     def __getitem__(self, frames: slice) -> Trajectory:
         """The frames of a slice, as a trajectory that shares the arrays of this one."""
         if not isinstance(frames, slice):
-            raise TypeError(
+            raise InputTypeError(
                 f"a trajectory is sliced by frames, trajectory[a:b], but the index was {frames!r}; "
                 "one frame's vertices are trajectory.positions[i]"
             )
@@ -125,7 +126,7 @@ class Trajectory:
         # A time computed as k * dt may miss the last frame by rounding.
         slack = 1e-9 * max(abs(self.times[0]), abs(self.times[-1]))
         if not self.times[0] - slack <= t <= self.times[-1] + slack:
-            raise ValueError(
+            raise InputError(
                 f"time {t} s is outside the trajectory, which runs from {self.times[0]:g} to "
                 f"{self.times[-1]:g} s; give a time within it"
             )
@@ -147,15 +148,15 @@ class Trajectory:
         suffix = _suffix(path)
         file = Path(path)
         if not file.exists():
-            raise FileNotFoundError(f"no trajectory at {str(path)!r}; check the name and the folder")
+            raise MissingFileError(f"no trajectory at {str(path)!r}; check the name and the folder")
         if not file.is_file():
-            raise ValueError(f"{str(path)!r} is not a file; give a trajectory saved as {_known()}")
+            raise InputError(f"{str(path)!r} is not a file; give a trajectory saved as {_known()}")
         if file.stat().st_size == 0:
-            raise ValueError(f"{str(path)!r} is empty (0 bytes); save the trajectory again")
+            raise InputError(f"{str(path)!r} is empty (0 bytes); save the trajectory again")
         with _explaining(path):
             arrays = _read_npz(file) if suffix == ".npz" else _read_h5(file)
         if (found := arrays.pop("format", None)) is None or str(found) != FORMAT:
-            raise ValueError(
+            raise InputError(
                 f"{str(path)!r} is not a trajectory of isocloth (its format mark is "
                 f"{None if found is None else str(found)!r}, expected {FORMAT!r}); "
                 "give a file written by Trajectory.save"
@@ -168,7 +169,7 @@ class Trajectory:
                 reports=Reports({n.removeprefix(_REPORT): a for n, a in arrays.items() if n.startswith(_REPORT)}),
             )
         except (TypeError, KeyError, ValueError) as error:
-            raise ValueError(f"{str(path)!r} holds a damaged trajectory: {error}") from error
+            raise InputError(f"{str(path)!r} holds a damaged trajectory: {error}") from error
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Everything to store, by name; texts are arrays of shape ()."""
@@ -208,7 +209,7 @@ def _write_npz(path: Path, arrays: dict[str, Any]) -> None:
 def _read_npz(path: Path) -> dict[str, np.ndarray]:
     with np.load(path, allow_pickle=False) as archive:
         if not isinstance(archive, np.lib.npyio.NpzFile):
-            raise ValueError("it holds one array, not an archive of arrays")
+            raise InputError("it holds one array, not an archive of arrays")
         return dict(archive)
 
 
@@ -253,7 +254,7 @@ def _explaining(path: str | os.PathLike[str]) -> Iterator[None]:
     except (OSError, EOFError, ValueError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
         if isinstance(error, PermissionError):
             raise
-        raise ValueError(
+        raise InputError(
             f"{str(path)!r} cannot be read as a trajectory: it is truncated, damaged or of another format "
             f"({error}); give a file written by Trajectory.save"
         ) from error
@@ -262,7 +263,7 @@ def _explaining(path: str | os.PathLike[str]) -> Iterator[None]:
 def _suffix(path: str | os.PathLike[str]) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise ValueError(f"a trajectory file ends in {_known()}, but {str(path)!r} was given; rename it")
+        raise InputError(f"a trajectory file ends in {_known()}, but {str(path)!r} was given; rename it")
     return suffix
 
 
@@ -274,7 +275,7 @@ def _json(metadata: Mapping[str, Any]) -> str:
     try:
         return json.dumps(dict(metadata))
     except (TypeError, ValueError) as error:
-        raise ValueError(
+        raise InputError(
             f"metadata must be a dict that JSON can hold, but {error}; convert arrays with .tolist()"
         ) from error
 
@@ -287,10 +288,10 @@ def _floats(name: str, values: Any, shape: tuple[int | None, ...]) -> FloatArray
         got == want or (want is None and got > 0) for got, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise ValueError(f"{name} of a trajectory must have shape {wanted}, but its shape is {array.shape}")
+        raise InputError(f"{name} of a trajectory must have shape {wanted}, but its shape is {array.shape}")
     if not np.isfinite(array).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise ValueError(
+        raise InputError(
             f"{name} of a trajectory must be finite, but {name}{list(first)} is {array[first]}; "
             "record only the frames before the simulation failed"
         )
@@ -300,9 +301,9 @@ def _floats(name: str, values: Any, shape: tuple[int | None, ...]) -> FloatArray
 def _times(values: Any) -> FloatArray:
     times = np.ascontiguousarray(values, dtype=np.float64)
     if times.ndim != 1 or len(times) == 0:
-        raise ValueError(f"times of a trajectory must have shape (T,) with T >= 1, but it is {times.shape}")
+        raise InputError(f"times of a trajectory must have shape (T,) with T >= 1, but it is {times.shape}")
     if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
-        raise ValueError(
+        raise InputError(
             f"times of a trajectory must be finite and strictly increasing, but they are {times}; "
             "record every instant once"
         )
@@ -313,25 +314,25 @@ def _body(number: int, body: Any, frames: int) -> Body:
     try:
         vertices, faces = body
     except (TypeError, ValueError):
-        raise ValueError(f"obstacle {number} of a trajectory must be a pair (vertices, faces)") from None
+        raise InputError(f"obstacle {number} of a trajectory must be a pair (vertices, faces)") from None
     name = f"vertices of obstacle {number}"
     points = _floats(name, vertices, (frames, None, 3) if np.ndim(vertices) == 3 else (None, 3))
     try:
         return points, _faces(faces, points.shape[-2])
     except ValueError as error:
-        raise ValueError(f"obstacle {number}: {error}") from None
+        raise InputError(f"obstacle {number}: {error}") from None
 
 
 def _faces(values: Any, n: int) -> IntArray:
     given = np.asarray(values)
     if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0 or given.dtype.kind not in "iu":
-        raise ValueError(
+        raise InputError(
             f"faces of a trajectory must be integers of shape (m, 3) or (m, 4) with m >= 1, "
             f"but they are {given.dtype} of shape {given.shape}"
         )
     faces: IntArray = np.ascontiguousarray(given, dtype=np.int64)
     if faces.min() < 0 or faces.max() >= n:
-        raise ValueError(
+        raise InputError(
             f"faces of a trajectory must index its {n} vertices (0 to {n - 1}), "
             f"but their indices run from {faces.min()} to {faces.max()}"
         )
@@ -340,10 +341,10 @@ def _faces(values: Any, n: int) -> IntArray:
 
 def _report(name: str, values: Any, frames: int) -> np.ndarray:
     if not isinstance(name, str) or not name or "/" in name:
-        raise ValueError(f"the name of a report must be a non-empty text without '/', but it is {name!r}")
+        raise InputError(f"the name of a report must be a non-empty text without '/', but it is {name!r}")
     report = np.asarray(values)
     if report.shape != (frames,) or report.dtype.kind not in "biuf":
-        raise ValueError(
+        raise InputError(
             f"report {name!r} must hold one number or truth value per frame, shape ({frames},), "
             f"but it is {report.dtype} of shape {report.shape}"
         )

@@ -107,7 +107,8 @@ def test_friction_is_finite_and_not_negative():
     assert floor.friction == 0.3
     with pytest.raises(ValueError, match="friction = -1"):
         floor.friction = -1
-    floor.friction = 0
+    with pytest.warns(DeprecationWarning, match=r"obstacle\.replace\(friction=0\)"):
+        floor.friction = 0
     assert floor.friction == 0.0
 
 

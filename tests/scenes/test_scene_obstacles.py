@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 import sys
 from pathlib import Path
 from typing import Any
@@ -130,3 +131,19 @@ def test_that_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypa
     with pytest.raises(Stop):
         build(read_scene({**data, "simulation": {"duration": 1.0, "contact": "lagged"}}))
     assert given["contact"] == "lagged"
+
+
+@pytest.mark.parametrize("motion", [*MOVING, {**MOVING[2], "smooth": True}])
+@pytest.mark.parametrize("kind", ["sphere", "stick"])
+def test_that_moving_obstacles_are_values(kind: str, motion: dict[str, Any]) -> None:
+    table = {"kind": kind, "radius": 0.05, **motion}
+    if kind == "sphere":
+        table["centre"] = [0.1, 0.2, 0.3]
+    else:
+        table |= {"a": [0.0, 0.2, 0.3], "b": [0.2, 0.2, 0.3]}
+    body, again = obstacle(dict(table)), obstacle(dict(table))
+    found = pickle.loads(pickle.dumps(body))
+    assert body == again == found
+    assert hash(body) == hash(again) == hash(found)
+    for t in np.linspace(0.0, 1.5, 7):
+        np.testing.assert_array_equal(found.centre(t), body.centre(t))

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from isocloth.base.errors import InputError, MissingFileError
+
 
 @contextmanager
 def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -18,12 +20,12 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     target = Path(path).resolve()
     if not target.parent.is_dir():
-        raise FileNotFoundError(
+        raise MissingFileError(
             f"cannot write {str(path)!r}: the folder {str(target.parent)!r} does not exist; create it first"
         )
     if target.exists() and not target.is_file():
         # A rename would replace a device or fail late on a folder.
-        raise ValueError(f"cannot write {str(path)!r}: it exists and is not a regular file; give another name")
+        raise InputError(f"cannot write {str(path)!r}: it exists and is not a regular file; give another name")
     temporary = target.with_name(f".{target.stem}.{uuid.uuid4().hex[:12]}{target.suffix}")
     try:
         yield temporary

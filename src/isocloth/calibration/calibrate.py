@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, InputTypeError, RecordingError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.calibration import baselines
@@ -188,9 +188,9 @@ def calibrate(
         options: for `prepare`: fabric, shape, timestep, drive, obstacles, model, ...
     """
     if method not in METHODS:
-        raise ValueError(f"method {method!r} is unknown; choose one of {', '.join(METHODS)}")
+        raise InputError(f"method {method!r} is unknown; choose one of {', '.join(METHODS)}")
     if loss not in ("rms", "mean"):
-        raise ValueError(f"loss {loss!r} is unknown; choose 'rms' or 'mean'")
+        raise InputError(f"loss {loss!r} is unknown; choose 'rms' or 'mean'")
     begin = time.monotonic()
     experiments = as_experiments(recording, options)
     chosen = as_parameters(parameters, experiments[0].fabric)
@@ -238,9 +238,9 @@ def as_experiments(given: Any, options: Mapping[str, Any]) -> tuple[Experiment, 
         raise RecordingError("there is no recording to calibrate with")
     for item in items:
         if not isinstance(item, Recording | Experiment):
-            raise TypeError(f"recording is {type(item).__name__}: expected an isocloth.Recording")
+            raise InputTypeError(f"recording is {type(item).__name__}: expected an isocloth.Recording")
         if isinstance(item, Experiment) and options:
-            raise TypeError(f"{', '.join(options)} belong to prepare(), which has been called already")
+            raise InputTypeError(f"{', '.join(options)} belong to prepare(), which has been called already")
     return tuple(x if isinstance(x, Experiment) else prepare(x, **options) for x in items)
 
 
@@ -252,7 +252,7 @@ def _windows(experiment: Experiment, train: Window | None, test: Window | None) 
         try:
             low, high = (float(x) for x in window)
         except (TypeError, ValueError):
-            raise ValueError(f"{name} = {window!r}: expected two times in s") from None
+            raise InputError(f"{name} = {window!r}: expected two times in s") from None
         inside = (times >= low - 1e-9) & (times <= high + 1e-9)
         seen = np.isfinite(experiment.recording.positions[inside]).any() if inside.any() else False
         if not low < high or not seen:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.files import atomic_path
 from isocloth.calibration.calibrate import Calibration, calibrate
 from isocloth.recordings import Recording
@@ -66,7 +66,7 @@ def calibrate_each(
                 entries.append(Entry(path.stem, stored["said"], stored["numbers"]))
                 continue
             except (ValueError, KeyError) as error:
-                raise ValueError(f"{str(kept)!r} is damaged ({error}); delete it") from None
+                raise InputError(f"{str(kept)!r} is damaged ({error}); delete it") from None
         say(path.stem)
         try:
             recording = Recording.load(path, **(load or {}))

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, InputTypeError, RecordingError
 from isocloth.base.files import atomic_path
 from isocloth.calibration.calibrate import Calibration, as_experiments, calibrate
 from isocloth.calibration.errors import Errors
@@ -187,10 +187,12 @@ def compare_models(
     if isinstance(recording, Experiment) or (
         not isinstance(recording, Recording) and any(isinstance(r, Experiment) for r in recording)
     ):
-        raise TypeError("recording is an Experiment: expected an isocloth.Recording, which every model prepares anew")
+        raise InputTypeError(
+            "recording is an Experiment: expected an isocloth.Recording, which every model prepares anew"
+        )
     of_search = {k: options.pop(k) for k in ("train", "test", "loss", "workers", "dask", "search") if k in options}
     if "model" in options:
-        raise TypeError(f"model = {options['model']!r}: expected models=[...], the ones to compare")
+        raise InputTypeError(f"model = {options['model']!r}: expected models=[...], the ones to compare")
     if folder is not None:
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
@@ -233,10 +235,10 @@ def _named(models: Sequence[str | Model]) -> dict[str, Model]:
         named = [f"{k} {v:g}" for k, v in asdict(model).items() if v != default[k]]
         name = ", ".join([model.name, *named])
         if name in found:
-            raise ValueError(f"models: {name!r} is named twice; expected different ones, or other parameters")
+            raise InputError(f"models: {name!r} is named twice; expected different ones, or other parameters")
         found[name] = model
     if not found:
-        raise ValueError(f"models is empty: expected at least one of {', '.join(MODELS)}")
+        raise InputError(f"models is empty: expected at least one of {', '.join(MODELS)}")
     return found
 
 

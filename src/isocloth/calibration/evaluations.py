@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isocloth.base.errors import InputError, MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.parameters import values_at
@@ -49,7 +50,7 @@ class Evaluations:
         self.history: list[tuple[FloatArray, float]] = []
         self._saved = self._shown = 0.0
         if file is not None and not Path(file).absolute().parent.is_dir():
-            raise FileNotFoundError(f"the folder of {str(file)!r} does not exist; create it first")
+            raise MissingFileError(f"the folder of {str(file)!r} does not exist; create it first")
         if resume and file is not None and file.exists():
             self._read(file)
 
@@ -197,11 +198,11 @@ class Evaluations:
             data = json.loads(file.read_text(encoding="utf-8"))
             form, mark, known = data["format"], data["fingerprint"], data["known"]
         except (ValueError, KeyError, TypeError, UnicodeDecodeError) as error:
-            raise ValueError(
+            raise InputError(
                 f"{str(file)!r} is no file of a calibration ({error}); delete it or name another"
             ) from None
         if form != FORMAT or mark != self.fingerprint():
-            raise ValueError(
+            raise InputError(
                 f"{str(file)!r} belongs to another calibration (other recording, parameters, ranges, window or model); "
                 "delete it or name another"
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import ConvergenceError, RecordingError
+from isocloth.base.errors import ConvergenceError, InputError, RecordingError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.calibration.errors import Errors, errors
 from isocloth.calibration.mesh import lay, suited
@@ -79,9 +78,7 @@ class Experiment:
 
     def simulation(self, fabric: Fabric) -> Simulation:
         """The cloth at its start, held by nobody yet."""
-        obstacles = [copy.copy(o) for o in self.obstacles]
-        for obstacle in obstacles:
-            obstacle.friction = fabric.friction
+        obstacles = [obstacle.replace(friction=fabric.friction) for obstacle in self.obstacles]
         sim = Simulation(
             self.mesh.with_vertices(self.start), fabric, timestep=self.timestep, rest=self.mesh,
             obstacles=obstacles, **self.options,
@@ -211,9 +208,9 @@ def prepare(
     if len(part.held) < 1:
         raise RecordingError("the recording does not say which markers are held; load it with held=[labels]")
     if drive not in ("camera", "tool"):
-        raise ValueError(f"drive = {drive!r}: expected 'camera' or 'tool'")
+        raise InputError(f"drive = {drive!r}: expected 'camera' or 'tool'")
     if start not in ("recorded", "hanging"):
-        raise ValueError(f"start = {start!r}: expected 'recorded' or 'hanging'")
+        raise InputError(f"start = {start!r}: expected 'recorded' or 'hanging'")
     if drive == "tool" and part.held_path is None:
         raise RecordingError("the recording has no path of a tool; use drive='camera'")
     chosen = as_model(model)
@@ -254,7 +251,7 @@ def prepare(
         shown = np.array(markers, dtype=np.float64)
         speeds = np.zeros_like(shown)
         if shown.shape != part.mesh.vertices.shape or not np.isfinite(shown).all():
-            raise ValueError(f"markers have shape {shown.shape}: expected {part.mesh.vertices.shape}, finite positions")
+            raise InputError(f"markers have shape {shown.shape}: expected {part.mesh.vertices.shape}, finite positions")
     nodal, velocities = carry(shown), carry(speeds)
     if start == "hanging":
         first, velocities = hanging(mesh, held, path[0], nodal), np.zeros_like(nodal)
@@ -279,9 +276,9 @@ def prepare(
 
 def _check_apart(apart: float, width: float | None) -> None:
     if width is None:
-        raise ValueError(f"apart = {apart!r}: expected two held markers; leave it out")
+        raise InputError(f"apart = {apart!r}: expected two held markers; leave it out")
     if not 0.0 < apart <= width * (1.0 + 1e-9):
-        raise ValueError(
+        raise InputError(
             f"apart = {apart!r}: expected a distance in m, up to {width:g}, the length of the cloth between the held "
             "markers"
         )

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.calibrate import as_experiments
 from isocloth.calibration.experiment import Experiment
@@ -71,7 +72,7 @@ class Forecast:
         """The fabric that is forecast for a recorded motion; of a planned one give its speed measure V."""
         cloth = fabric or recording.fabric
         if cloth is None or recording.size is None:
-            raise ValueError("a forecast needs the density and the size of the cloth; give fabric=ic.Fabric(...)")
+            raise InputError("a forecast needs the density and the size of the cloth; give fabric=ic.Fabric(...)")
         v = speed_measure(recording) if speed is None else speed
         delta, alpha = self.parameters(recording.size, v, cloth.density)
         return replace(cloth, gravity_density=delta, damping=alpha)
@@ -86,7 +87,7 @@ def forecast(recording: Recording, *, holder: str | None = None, fabric: Fabric 
     """The papers' forecast for a recording; `holder` is "hanger" or "hands" (None: as the file says, else hanger)."""
     who = holder or str(recording.metadata.get("holder", "hanger"))
     if who not in ("hanger", "hands"):
-        raise ValueError(f"holder = {who!r}: expected 'hanger' or 'hands'")
+        raise InputError(f"holder = {who!r}: expected 'hanger' or 'hands'")
     return (HANDS if who == "hands" else HANGER).fabric(recording, fabric)
 
 
@@ -158,7 +159,7 @@ def refit(
         if fitted is not None:
             pairs = np.asarray(fitted, dtype=np.float64)
             if pairs.shape != (len(experiments), 2):
-                raise ValueError(f"fitted has shape {pairs.shape}: expected ({len(experiments)}, 2), delta and alpha")
+                raise InputError(f"fitted has shape {pairs.shape}: expected ({len(experiments)}, 2), delta and alpha")
             # nearest to the start where the recordings leave coefficients open
             change = np.linalg.pinv(X, rcond=1e-6) @ (pairs - np.stack([X @ first[:4], X @ first[4:]], axis=1))
             mean_error(first + change.T.ravel())
@@ -184,5 +185,5 @@ def refit(
 def _features_of(experiment: Experiment) -> FloatArray:
     size = experiment.recording.size
     if size is None:
-        raise ValueError("a forecast needs the size of the cloth")
+        raise InputError("a forecast needs the size of the cloth")
     return features(size, speed_measure(experiment.recording), experiment.fabric.density)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.start import on_finer
 from isocloth.meshes import Mesh
@@ -61,7 +61,7 @@ def _irregular(
     markers: Mesh, shape: tuple[int, int] | None, model: Model, corner: FloatArray, size: tuple[float, float]
 ) -> Laid:
     if shape is not None:
-        raise ValueError("shape needs markers in rows and columns; without it the recording's own mesh is simulated")
+        raise InputError("shape needs markers in rows and columns; without it the recording's own mesh is simulated")
     if np.ptp(markers.vertices[:, 2]) > 1e-9:
         raise RecordingError("the rest shape of the recording is not flat along x and y")
     if not isinstance(model, QuasiInextensible) or markers.element == "quad":

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
 
@@ -32,11 +33,11 @@ class Parameter:
 
     def __post_init__(self) -> None:
         if self.name not in NAMES:
-            raise ValueError(f"parameter {self.name!r} is unknown; a fabric has {', '.join(NAMES)}")
+            raise InputError(f"parameter {self.name!r} is unknown; a fabric has {', '.join(NAMES)}")
         finite = np.isfinite([self.low, self.high]).all()
         if not (finite and 0.0 <= self.low < self.high) or (self.log and self.low == 0.0):
             need = "0 < low < high" if self.log else "0 <= low < high"
-            raise ValueError(f"{self.name} from {self.low!r} to {self.high!r}: expected {need}")
+            raise InputError(f"{self.name} from {self.low!r} to {self.high!r}: expected {need}")
 
     def value(self, u: float) -> float:
         """The value at a part u (0 to 1) of the range."""
@@ -66,7 +67,7 @@ def default_range(name: str, fabric: Fabric) -> Parameter:
         "shear": (0.1, 1000.0, True), "thickness": (1e-4, 5e-3, True), "membrane": (1e2 * rho, 1e6 * rho, True),
     }  # fmt: skip
     if name not in ranges:
-        raise ValueError(f"parameter {name!r} is unknown; a fabric has {', '.join(NAMES)}")
+        raise InputError(f"parameter {name!r} is unknown; a fabric has {', '.join(NAMES)}")
     return Parameter(name, *ranges[name])
 
 
@@ -86,11 +87,11 @@ def as_parameters(given: Sequence[Any] | Mapping[str, Any], fabric: Fabric) -> t
                 name, bounds = item
                 low, high = (float(b) for b in bounds)
             except (TypeError, ValueError):
-                raise ValueError(f"parameter {item!r}: expected a name, or (name, (low, high))") from None
+                raise InputError(f"parameter {item!r}: expected a name, or (name, (low, high))") from None
             found.append(Parameter(str(name), low, high))
     names = [p.name for p in found]
     if not found or len(set(names)) != len(names):
-        raise ValueError(f"parameters are {names}: expected at least one, and none twice")
+        raise InputError(f"parameters are {names}: expected at least one, and none twice")
     return tuple(found)
 
 

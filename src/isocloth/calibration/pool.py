@@ -10,6 +10,7 @@ from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from typing import Any, Protocol
 
+from isocloth.base.errors import FileError, InputError, MissingLibraryError
 from isocloth.base.processes import end_with, without_main
 from isocloth.calibration.work import Piece, Setting, do
 
@@ -206,11 +207,11 @@ def _connect(address: str) -> Any:
     try:
         from distributed import Client
     except ImportError:
-        raise ImportError("a Dask cluster needs dask and distributed: pip install 'isocloth[dask]'") from None
+        raise MissingLibraryError("a Dask cluster needs dask and distributed: pip install 'isocloth[dask]'") from None
     try:
         return Client(address, timeout="10s")
     except (OSError, TimeoutError) as error:
-        raise OSError(
+        raise FileError(
             f"no Dask scheduler answers at {address!r} ({error}); start one with `dask scheduler`, or leave --dask out"
         ) from error
 
@@ -221,7 +222,7 @@ def make_pool(setting: Setting, workers: int | None, dask: Any) -> Pool:
         return Cluster(setting, dask)
     count = (os.cpu_count() or 1) if workers is None else workers
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"workers = {workers!r}: expected a number of processes, at least 1")
+        raise InputError(f"workers = {workers!r}: expected a number of processes, at least 1")
     if count == 1:
         return Here(setting)
     return Cores(setting, count) if can_be_sent(setting) else Threads(setting, count)

@@ -18,6 +18,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.stats import qmc
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.evaluations import Evaluations, Linear
 
@@ -46,9 +47,9 @@ class SearchOptions:
         for name in ("points", "rounds", "starts", "most"):
             value = getattr(self, name)
             if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < 1):
-                raise ValueError(f"{name} = {value!r}: expected a whole number, at least 1")
+                raise InputError(f"{name} = {value!r}: expected a whole number, at least 1")
         if not 0.0 < self.tolerance < 1.0:
-            raise ValueError(f"tolerance = {self.tolerance!r}: expected a part of the range, between 0 and 1")
+            raise InputError(f"tolerance = {self.tolerance!r}: expected a part of the range, between 0 and 1")
 
 
 def sweep(seen: Evaluations, options: SearchOptions) -> FloatArray:

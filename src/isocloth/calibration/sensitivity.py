@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.calibrate import Window, as_experiments
@@ -44,7 +45,7 @@ class SensitivityMap:
         """Write the map: .csv (numbers) or .svg (picture)."""
         suffix = Path(path).suffix.lower()
         if suffix not in (".csv", ".svg"):
-            raise ValueError(f"a sensitivity map is saved as .csv or .svg, but {str(path)!r} was given")
+            raise InputError(f"a sensitivity map is saved as .csv or .svg, but {str(path)!r} was given")
         if suffix == ".svg":
             from isocloth.calibration.charts import map_chart
 
@@ -80,10 +81,10 @@ def sensitivity(
     experiments = as_experiments(recording, options)
     chosen = as_parameters(parameters, experiments[0].fabric)
     if len(chosen) != 2:
-        raise ValueError(f"a map has two parameters, but {[p.name for p in chosen]} were given")
+        raise InputError(f"a map has two parameters, but {[p.name for p in chosen]} were given")
     counts = (points, points) if isinstance(points, int) else tuple(points)
     if len(counts) != 2 or min(counts) < 2:
-        raise ValueError(f"points = {points!r}: expected at least 2 values of each parameter")
+        raise InputError(f"points = {points!r}: expected at least 2 values of each parameter")
     windows = tuple(window or e.halves()[1] for e in experiments)
     setting = Setting(experiments, chosen, windows)
     pool = make_pool(setting, workers, dask)

@@ -8,6 +8,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from isocloth.base.errors import InputError
 from isocloth.cli.columns import columns
 from isocloth.fabric import Fabric, fabrics
 from isocloth.models import MODELS, Model, as_model
@@ -131,7 +132,7 @@ def _files(names: list[str]) -> list[Path]:
         path = Path(name)
         found += sorted(path.rglob("*.csv")) if path.is_dir() else [path]
     if not found:
-        raise ValueError(f"there is no .csv file in {', '.join(names)}")
+        raise InputError(f"there is no .csv file in {', '.join(names)}")
     return found
 
 
@@ -192,11 +193,11 @@ def _model(text: str) -> Model:
         try:
             parameters[key] = float(value)
         except ValueError:
-            raise ValueError(
+            raise InputError(
                 f"model {text!r}: expected name or name:parameter=number, e.g. elastic:stretch=2000"
             ) from None
         if key not in known:
-            raise ValueError(f"model {text!r}: parameter {key!r} is unknown; {name} has {', '.join(known) or 'none'}")
+            raise InputError(f"model {text!r}: parameter {key!r} is unknown; {name} has {', '.join(known) or 'none'}")
     return type(model)(**parameters)
 
 
@@ -222,5 +223,5 @@ def _parameters(options: argparse.Namespace) -> list[Any]:
         try:
             out.append((name, (float(low), float(high))))
         except ValueError:
-            raise ValueError(f"parameter {text!r}: expected name or name=low:high, e.g. damping=0:1.2") from None
+            raise InputError(f"parameter {text!r}: expected name or name=low:high, e.g. damping=0:1.2") from None
     return out

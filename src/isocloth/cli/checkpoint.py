@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from isocloth import __version__
+from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.scenes import Scene
 
@@ -36,7 +37,7 @@ class Checkpoint:
         if self.path.exists() and restart:
             self.remove()
         elif self.path.exists() and not resume:
-            raise ValueError(
+            raise InputError(
                 f"{str(self.path)!r} is left from an interrupted run {self._progress()}; add --resume to continue it "
                 "or --restart to discard it"
             )
@@ -44,7 +45,7 @@ class Checkpoint:
             self._check_mark()
             progress = self._progress()
             if progress == UNREADABLE:
-                raise ValueError(f"{str(self.path)!r} is damaged; add --restart to begin afresh")
+                raise InputError(f"{str(self.path)!r} is damaged; add --restart to begin afresh")
             note = f"resuming {progress}"
         elif resume:
             note = f"no checkpoint {str(self.path)!r}; starting from the beginning"
@@ -82,7 +83,7 @@ class Checkpoint:
         except (OSError, ValueError):
             found = None
         if found != self._scene:
-            raise ValueError(
+            raise InputError(
                 f"{str(self.path)!r} belongs to another scene or version of isocloth, or the scene has changed since; "
                 "restore the scene, or add --restart to begin afresh"
             )

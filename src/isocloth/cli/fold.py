@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from isocloth.base.errors import InputError, IsFolderError, MissingFileError, UnknownNameError
 from isocloth.cli.columns import columns
 
 
@@ -19,7 +20,7 @@ def fold(options: argparse.Namespace) -> int:
         return _sequence(options, path)
     per_class = 10 if options.per_class is None else options.per_class
     if path.suffix.lower() != ".npz":
-        raise ValueError(f"a database file ends in .npz, but {options.output!r} was given")
+        raise InputError(f"a database file ends in .npz, but {options.output!r} was given")
     _check_place(path)
     from isocloth.folding.make import parts_of, states_file
 
@@ -27,7 +28,7 @@ def fold(options: argparse.Namespace) -> int:
     if options.restart and parts.is_dir():
         shutil.rmtree(parts)
     if parts.is_dir() and not options.resume:
-        raise ValueError(f"{parts} holds states of an interrupted run; give --resume to go on, or --restart to discard")
+        raise InputError(f"{parts} holds states of an interrupted run; give --resume to go on, or --restart to discard")
     if options.resume and path.is_file() and not parts.is_dir():
         _check_finished(path, per_class, options)
         if not options.quiet:
@@ -56,13 +57,15 @@ def _sequence(options: argparse.Namespace, path: Path) -> int:
     from isocloth.trajectory import SUFFIXES, Trajectory
 
     if path.suffix.lower() not in SUFFIXES:
-        raise ValueError(f"a sequence is a trajectory, {' or '.join(SUFFIXES)}, but {options.output!r} was given")
+        raise InputError(f"a sequence is a trajectory, {' or '.join(SUFFIXES)}, but {options.output!r} was given")
     others = {"--per-class": options.per_class, "--classes": options.classes, "--workers": options.workers,
               "--resume": options.resume or None, "--restart": options.restart or None}  # fmt: skip
     if given := [name for name, value in others.items() if value is not None]:
-        raise ValueError(f"{' and '.join(given)}: of a database, not of --sequence, which is one run; leave out")
+        raise InputError(f"{' and '.join(given)}: of a database, not of --sequence, which is one run; leave out")
     if options.sequence not in SEQUENCES:
-        raise KeyError(f"sequence {options.sequence!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
+        raise UnknownNameError(
+            f"sequence {options.sequence!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}"
+        )
     _check_place(path)
     mesh, positions, labels = simulated_sequence(
         options.sequence, seed=options.seed, shape=(options.nodes, options.nodes)
@@ -82,9 +85,9 @@ def _sequence(options: argparse.Namespace, path: Path) -> int:
 def _check_place(path: Path) -> None:
     """Before minutes of work: that the file can be written where it is wanted."""
     if not path.resolve().parent.is_dir():
-        raise FileNotFoundError(f"cannot write {str(path)!r}: its folder does not exist; create it first")
+        raise MissingFileError(f"cannot write {str(path)!r}: its folder does not exist; create it first")
     if path.is_dir():
-        raise IsADirectoryError(f"cannot write {str(path)!r}: a folder has this name; choose another")
+        raise IsFolderError(f"cannot write {str(path)!r}: a folder has this name; choose another")
 
 
 def _check_finished(path: Path, per_class: int, options: argparse.Namespace) -> None:
@@ -98,7 +101,7 @@ def _check_finished(path: Path, per_class: int, options: argparse.Namespace) -> 
     told = found.metadata
     holds = (told.get("seed"), told.get("samples"), found.mesh.n_vertices, sorted(found.classes))
     if asked != holds or not up_to_date(found):
-        raise ValueError(
+        raise InputError(
             f"{path} is finished, but holds states of other options or of another version of isocloth; leave out "
             "--resume to make it again, or choose another name"
         )

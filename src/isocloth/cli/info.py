@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 import isocloth
+from isocloth.base.errors import InputError
 from isocloth.base.typing import IntArray
 from isocloth.cli.columns import columns
 from isocloth.cli.summary import certificate
@@ -64,7 +65,7 @@ def contents(name: str) -> str:
     if suffix in ("", ".toml"):
         return _scene(find_scene(name))
     known = ", ".join((".toml", *EXTENSIONS, *SUFFIXES, ".csv"))
-    raise ValueError(f"{name!r} is no scene, mesh, trajectory or recording file; expected one of {known}")
+    raise InputError(f"{name!r} is no scene, mesh, trajectory or recording file; expected one of {known}")
 
 
 def _is_trajectory(name: str) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import isocloth
+from isocloth.base.errors import MissingFileError
 
 #: subcommand -> folder of the repository
 FOLDERS = {"bench": "benchmarks", "reproduce": "validation"}
@@ -20,7 +21,7 @@ def _from_repository(name: str) -> Callable[[list[str]], int]:
 
     def command(argv: list[str]) -> int:
         if not (REPOSITORY / folder / "__init__.py").is_file():
-            raise FileNotFoundError(
+            raise MissingFileError(
                 f"isocloth {name} runs what is in the folder {folder!r} of isocloth's repository, which is not part of "
                 f"an installed package: run it from a copy of the repository, installed with pip install -e ."
             )

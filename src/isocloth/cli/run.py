@@ -7,6 +7,7 @@ import dataclasses
 import sys
 from pathlib import Path
 
+from isocloth.base.errors import InputError, MissingFileError
 from isocloth.cli.checkpoint import Checkpoint
 from isocloth.cli.interrupts import deferred_interrupts
 from isocloth.cli.notices import short_warnings
@@ -84,13 +85,13 @@ def simulate(
 def check_output(output: Path) -> None:
     """Find out that the result cannot be saved before computing it."""
     if output.suffix.lower() not in SUFFIXES:
-        raise ValueError(
+        raise InputError(
             f"a trajectory file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but {str(output)!r} was given"
         )
     if not output.absolute().parent.is_dir():
-        raise FileNotFoundError(f"the folder of {str(output)!r} does not exist; create it first")
+        raise MissingFileError(f"the folder of {str(output)!r} does not exist; create it first")
     if output.exists() and not output.is_file():
-        raise ValueError(f"{str(output)!r} exists and is not a file; give another name")
+        raise InputError(f"{str(output)!r} exists and is not a file; give another name")
 
 
 def _command(options: argparse.Namespace) -> str:

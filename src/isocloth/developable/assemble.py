@@ -19,6 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.developable.bitangents import Arc
 from isocloth.developable.curve import SpaceCurve
@@ -77,7 +78,7 @@ def assemble(curve: SpaceCurve, arcs: list[Arc], by: Tolerances) -> list[Path]:
         nonlocal tried
         tried += 1
         if tried > MOST:
-            raise ValueError(
+            raise InputError(
                 f"too many ways to assemble rulings ({len(arcs)} arcs, {len(chains)} surfaces so far): the curve is "
                 "not generic, or too noisy for its torsion to be known; give a smoothing, or fewer and better points"
             )

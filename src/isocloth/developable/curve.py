@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.interpolate import BSpline, make_interp_spline, splprep
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 
 #: a point is a corner when the polygon turns there by more than this (rad), and by so many times more than nearby
@@ -105,7 +106,7 @@ def space_curve(points: ArrayLike, *, corners: ArrayLike | None = None, smoothin
     x = _points(points)
     chosen = find_corners(x) if corners is None else _corners(corners, len(x))
     if not (np.isfinite(smoothing) and smoothing >= 0.0):
-        raise ValueError(f"smoothing is {smoothing}, expected a distance in m, 0 or more")
+        raise InputError(f"smoothing is {smoothing}, expected a distance in m, 0 or more")
     degrees = SMOOTHED_DEGREES if smoothing > 0.0 else DEGREES
     first = int(chosen[0]) if len(chosen) else 0
     x = np.roll(x, -first, axis=0)
@@ -156,27 +157,27 @@ def _straight(p: FloatArray, smoothing: float) -> bool:
 def _points(points: ArrayLike) -> FloatArray:
     x = np.ascontiguousarray(points, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != 3:
-        raise ValueError(f"the curve has shape {x.shape}, expected (n, 3): points in space, in order, in m")
+        raise InputError(f"the curve has shape {x.shape}, expected (n, 3): points in space, in order, in m")
     if len(x) < FEWEST:
-        raise ValueError(f"the curve has {len(x)} points, expected at least {FEWEST}; sample it more finely")
+        raise InputError(f"the curve has {len(x)} points, expected at least {FEWEST}; sample it more finely")
     bad = ~np.isfinite(x).all(axis=1)
     if bad.any():
-        raise ValueError(
+        raise InputError(
             f"point {int(np.argmax(bad))} of the curve is {x[np.argmax(bad)].tolist()}, expected numbers in m"
         )
     steps = np.linalg.norm(np.roll(x, -1, axis=0) - x, axis=1)
     if steps[-1] == 0.0:
-        raise ValueError("the last point of the curve repeats the first; it is closed by itself, leave the last out")
+        raise InputError("the last point of the curve repeats the first; it is closed by itself, leave the last out")
     if not steps.all():
         k = int(np.argmin(steps))
-        raise ValueError(f"points {k} and {k + 1} of the curve coincide; leave one of them out")
+        raise InputError(f"points {k} and {k + 1} of the curve coincide; leave one of them out")
     if steps[-1] > OPEN * steps[:-1].max():
-        raise ValueError(
+        raise InputError(
             f"the curve is open: its ends are {steps[-1]:.3g} m apart, its points at most {steps[:-1].max():.3g} m; "
             "give points all around"
         )
     if np.linalg.matrix_rank(x - x.mean(axis=0), tol=1e-9 * steps.sum()) < 2:
-        raise ValueError("the points of the curve lie on a line, which bounds no surface")
+        raise InputError("the points of the curve lie on a line, which bounds no surface")
     return x
 
 
@@ -185,7 +186,7 @@ def _corners(corners: ArrayLike, n: int) -> IntArray:
     if k.size == 0:
         return np.array([], dtype=np.int64)
     if k.ndim != 1 or not np.issubdtype(k.dtype, np.integer) or k.min() < 0 or k.max() >= n:
-        raise ValueError(f"corners are {k.tolist()}, expected indices of points, from 0 to {n - 1}")
+        raise InputError(f"corners are {k.tolist()}, expected indices of points, from 0 to {n - 1}")
     if len(np.unique(k)) != len(k):
-        raise ValueError(f"corners are {k.tolist()}, expected different points")
+        raise InputError(f"corners are {k.tolist()}, expected different points")
     return np.sort(k).astype(np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import point_triangle
 from isocloth.meshes import Mesh
@@ -60,7 +61,7 @@ class RuledSurface:
     def mesh(self, across: int = 9) -> Mesh:
         """Triangle mesh with `across` nodes on every ruling, one at a tip; the curve's sense is counter-clockwise."""
         if across < 2:
-            raise ValueError(f"across is {across}, expected at least 2 nodes on a ruling")
+            raise InputError(f"across is {across}, expected at least 2 nodes on a ruling")
         first, last = self.tips
         close = 1e-7 * self.length
         nodes, number = [], np.empty((len(self), across), dtype=np.int64)
@@ -90,7 +91,7 @@ class RuledSurface:
         """Distances (n,) in m of points (n, 3) from the surface, as the triangles between its rulings."""
         x = np.ascontiguousarray(points, dtype=np.float64)
         if x.ndim != 2 or x.shape[1] != 3 or not np.isfinite(x).all():
-            raise ValueError(f"points have shape {x.shape}, expected (n, 3) finite coordinates in m")
+            raise InputError(f"points have shape {x.shape}, expected (n, 3) finite coordinates in m")
         return np.asarray(_distances(x, self.starts, self.ends))
 
     def unrolled(self) -> tuple[FloatArray, FloatArray]:

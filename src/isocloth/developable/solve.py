@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.developable.assemble import Path, Tolerances, assemble, plane_distance, rulings_apart
 from isocloth.developable.bitangents import bitangent_arcs
@@ -67,9 +68,9 @@ def developables(
     with their apex on the curve. A plane curve bounds its plane.
     """
     if resolution < 40:
-        raise ValueError(f"resolution is {resolution}, expected at least 40 grid lines")
+        raise InputError(f"resolution is {resolution}, expected at least 40 grid lines")
     if plane is not None and not plane > 0.0:
-        raise ValueError(f"plane is {plane}, expected a positive distance in m")
+        raise InputError(f"plane is {plane}, expected a positive distance in m")
     gamma = curve if isinstance(curve, SpaceCurve) else space_curve(curve, corners=corners, smoothing=smoothing)
     level = max(PLANE * gamma.length, 4.0 * smoothing) if plane is None else plane
     if plane_distance(gamma.sampled(0.0, gamma.length, 200)) <= level:
@@ -107,10 +108,10 @@ def follow(
     for time, points in enumerate(curves):
         options = developables(points, corners=corners, smoothing=smoothing, resolution=resolution, plane=plane)
         if not options:
-            raise ValueError(f"curve {time} bounds no developable surface that can be found; the surface is lost there")
+            raise InputError(f"curve {time} bounds no developable surface that can be found; the surface is lost there")
         if last is None:
             if len(options) > 1:
-                raise ValueError(
+                raise InputError(
                     f"the first curve bounds {len(options)} developable surfaces; give the one to follow as start, "
                     "from developables(curves[0])"
                 )
@@ -118,7 +119,7 @@ def follow(
         away = [ruling_distance(last, option) for option in options]
         best = int(np.argmin(away))
         if away[best] > jump:
-            raise ValueError(
+            raise InputError(
                 f"curve {time} bounds no surface near the last one: rulings move by {away[best]:.2g} of the length, "
                 f"at most {jump:g} was expected; give the motion in smaller steps, or a larger jump"
             )

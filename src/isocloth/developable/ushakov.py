@@ -14,13 +14,16 @@ import numpy as np
 from numpy.polynomial import Polynomial
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputTypeError
 from isocloth.base.typing import FloatArray
 
 
 def ushakov(f: Polynomial, g: Polynomial) -> Callable[[ArrayLike, ArrayLike], FloatArray]:
     """The surface of two polynomials, as a function of (u, v) to points (..., 3)."""
     if not (isinstance(f, Polynomial) and isinstance(g, Polynomial)):
-        raise TypeError(f"f and g are {type(f).__name__} and {type(g).__name__}, expected numpy.polynomial.Polynomial")
+        raise InputTypeError(
+            f"f and g are {type(f).__name__} and {type(g).__name__}, expected numpy.polynomial.Polynomial"
+        )
     slope, whole = f.deriv(), g.integ()
 
     def surface(u: ArrayLike, v: ArrayLike) -> FloatArray:

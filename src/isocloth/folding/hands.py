@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.states import Fold
@@ -46,7 +47,7 @@ def grasped(mesh: Mesh, positions: FloatArray, fold: Fold) -> IntArray:
     away = across(positions, fold)
     moving = np.flatnonzero(away > 0.0)
     if not moving.size:
-        raise ValueError(
+        raise InputError(
             f"nothing lies beyond the line of {fold}; give a point within the cloth and a direction towards its side"
         )
     corners = mesh.corners[away[mesh.corners] > FAR * away.max()]

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import FailedRunError, UnknownNameError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.folding.stage import REST, Stage
 from isocloth.meshes import Mesh, rectangle
@@ -50,7 +51,7 @@ class Made:
 def simulated_state(name: str, number: int = 0, *, seed: int = 0, shape: tuple[int, int] = (20, 20)) -> Made:
     """Sample `number` of a class; depends on nothing else than the arguments."""
     if name not in CLASSES:
-        raise KeyError(f"class {name!r} is unknown; choose one of {', '.join(map(repr, CLASSES))}")
+        raise UnknownNameError(f"class {name!r} is unknown; choose one of {', '.join(map(repr, CLASSES))}")
     mesh = rectangle(1.0, 1.0, shape)
     for draw in range(DRAWS):
         key = [seed, list(CLASSES).index(name), number]
@@ -66,7 +67,7 @@ def simulated_state(name: str, number: int = 0, *, seed: int = 0, shape: tuple[i
         astray = strayed(mesh, stage.positions, folds)
         if rests and astray <= ASTRAY:
             return Made(turned_and_shifted(stage.positions, rng), draw, astray, stage.record.as_dict())
-    raise RuntimeError(_failed(f"{name!r}, number {number}", seed, shape))
+    raise FailedRunError(_failed(f"{name!r}, number {number}", seed, shape))
 
 
 def strayed(mesh: Mesh, positions: FloatArray, folds: list[Fold]) -> float:
@@ -93,7 +94,7 @@ def simulated_sequence(
     drawn again, as a state is.
     """
     if name not in SEQUENCES:
-        raise KeyError(f"sequence {name!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
+        raise UnknownNameError(f"sequence {name!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
     mesh = rectangle(1.0, 1.0, shape)
     for draw in range(DRAWS):
         key = [seed, list(SEQUENCES).index(name)]
@@ -102,7 +103,7 @@ def simulated_sequence(
         positions, rests = _filmed(mesh, rumpled(mesh.vertices, rng, RUMPLE), folds, frames)
         if rests and strayed(mesh, positions[-1], folds) <= ASTRAY:
             return mesh, positions, labels_from_above(mesh, positions)
-    raise RuntimeError(_failed(f"the sequence {name!r}", seed, shape))
+    raise FailedRunError(_failed(f"the sequence {name!r}", seed, shape))
 
 
 def _filmed(mesh: Mesh, start: FloatArray, folds: list[Fold], frames: int) -> tuple[FloatArray, bool]:

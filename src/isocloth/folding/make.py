@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isocloth.base.errors import FailedRunError, UnknownNameError
 from isocloth.base.files import atomic_path
 from isocloth.base.processes import end_with, without_main
 from isocloth.folding import hands, library, stage
@@ -83,7 +84,7 @@ def simulated_states(
     unknown = [name for name in names if name not in CLASSES]
     if unknown or not names:
         what = f"class {unknown[0]!r} is unknown" if unknown else "no class is given"
-        raise KeyError(f"{what}; choose from {', '.join(map(repr, CLASSES))}")
+        raise UnknownNameError(f"{what}; choose from {', '.join(map(repr, CLASSES))}")
     if folder is not None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     tasks = [
@@ -142,7 +143,7 @@ def _all(tasks: Sequence[Task], workers: int) -> Iterator[tuple[Task, Made]]:
             try:
                 yield waiting[future], future.result()
             except BrokenProcessPool as error:
-                raise RuntimeError(
+                raise FailedRunError(
                     "a process that made states died; is there enough memory? Go on with fewer workers: finished "
                     "states are kept if a folder was given"
                 ) from error

@@ -7,16 +7,18 @@ import operator
 from numbers import Real
 from typing import Any
 
+from isocloth.base.errors import InputError, InputTypeError
+
 ELEMENTS = ("triangle", "quad")
 
 
 def length(name: str, value: Any) -> float:
     """A positive finite length in m."""
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name} is {value!r}, expected a number of metres")
+        raise InputTypeError(f"{name} is {value!r}, expected a number of metres")
     number = float(value)
     if not (math.isfinite(number) and number > 0.0):
-        raise ValueError(f"{name} is {number}, expected a positive finite number of metres")
+        raise InputError(f"{name} is {number}, expected a positive finite number of metres")
     return number
 
 
@@ -24,12 +26,12 @@ def count(name: str, value: Any, *, least: int) -> int:
     """An integer no smaller than `least`."""
     try:
         if isinstance(value, bool):
-            raise TypeError
+            raise InputTypeError
         number = operator.index(value)
     except TypeError:
-        raise TypeError(f"{name} is {value!r}, expected an integer") from None
+        raise InputTypeError(f"{name} is {value!r}, expected an integer") from None
     if number < least:
-        raise ValueError(f"{name} is {number}, expected at least {least}")
+        raise InputError(f"{name} is {number}, expected at least {least}")
     return number
 
 
@@ -38,7 +40,7 @@ def grid_shape(shape: Any, names: tuple[str, str], least: tuple[int, int]) -> tu
     try:
         first, second = shape
     except (TypeError, ValueError):
-        raise TypeError(f"shape is {shape!r}, expected two node counts ({names[0]}, {names[1]})") from None
+        raise InputTypeError(f"shape is {shape!r}, expected two node counts ({names[0]}, {names[1]})") from None
     return (
         count(f"shape[0] (nodes {names[0]})", first, least=least[0]),
         count(f"shape[1] (nodes {names[1]})", second, least=least[1]),
@@ -48,7 +50,7 @@ def grid_shape(shape: Any, names: tuple[str, str], least: tuple[int, int]) -> tu
 def element(value: Any, allowed: tuple[str, ...] = ELEMENTS) -> str:
     """The name of an element."""
     if not isinstance(value, str):
-        raise TypeError(f"element is {value!r}, expected one of {', '.join(map(repr, allowed))}")
+        raise InputTypeError(f"element is {value!r}, expected one of {', '.join(map(repr, allowed))}")
     if value not in allowed:
-        raise ValueError(f"element is {value!r}, expected one of {', '.join(map(repr, allowed))}")
+        raise InputError(f"element is {value!r}, expected one of {', '.join(map(repr, allowed))}")
     return value

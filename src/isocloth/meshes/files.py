@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import MeshError
+from isocloth.base.errors import InputError, MeshError, MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.geometry import triangulate
@@ -38,7 +38,7 @@ def read(path: str | os.PathLike[str], *, merge: bool | None = None) -> tuple[Fl
     extension = _extension(source)
     if not source.is_file():
         what = "is a folder" if source.is_dir() else "does not exist"
-        raise FileNotFoundError(f"mesh file {str(source)!r} {what}; check the path")
+        raise MissingFileError(f"mesh file {str(source)!r} {what}; check the path")
     if source.stat().st_size == 0:
         raise MeshError(f"mesh file {str(source)!r} is empty; export the mesh again")
     try:
@@ -67,7 +67,7 @@ def write(path: str | os.PathLike[str], vertices: FloatArray, faces: IntArray) -
     target = Path(path)
     extension = _extension(target)
     if not target.parent.is_dir():
-        raise FileNotFoundError(f"folder {str(target.parent)!r} does not exist; create it before saving a mesh")
+        raise MissingFileError(f"folder {str(target.parent)!r} does not exist; create it before saving a mesh")
     if extension not in KEEPS_QUADS:
         faces = triangulate(faces)
     with atomic_path(target) as temporary, _silence():
@@ -80,7 +80,7 @@ def write(path: str | os.PathLike[str], vertices: FloatArray, faces: IntArray) -
 def _extension(path: Path) -> str:
     extension = path.suffix.lower()
     if extension not in EXTENSIONS:
-        raise ValueError(f"mesh file {str(path)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
+        raise InputError(f"mesh file {str(path)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
     return extension
 
 

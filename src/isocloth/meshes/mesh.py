@@ -10,7 +10,7 @@ from typing import Any, Literal, NoReturn, TypeVar, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from isocloth.base.errors import MeshError
+from isocloth.base.errors import InputError, MeshError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import geometry, topology, validate
 
@@ -193,9 +193,9 @@ class Mesh:
         """Node closest to a point: (3,) in m gives an int, (k, 3) an array; ties go to the smaller node."""
         points = np.asarray(point, dtype=np.float64)
         if points.ndim not in (1, 2) or points.shape[-1] != 3:
-            raise ValueError(f"point has shape {points.shape}, expected (3,) or (k, 3) coordinates in m")
+            raise InputError(f"point has shape {points.shape}, expected (3,) or (k, 3) coordinates in m")
         if not np.isfinite(points).all():
-            raise ValueError(f"point {points.tolist()} is not finite; give finite coordinates in m")
+            raise InputError(f"point {points.tolist()} is not finite; give finite coordinates in m")
         # Exhaustive search: a tree is faster but breaks ties arbitrarily, and grids are full of ties.
         found = [int(np.argmin(((self.vertices - p) ** 2).sum(axis=1))) for p in points.reshape(-1, 3)]
         return found[0] if points.ndim == 1 else np.array(found, dtype=np.int64)
@@ -226,14 +226,14 @@ class Mesh:
         if rotation is not None:
             matrix = np.asarray(rotation, dtype=np.float64)
             if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-8):
-                raise ValueError(f"rotation is {matrix.tolist()}, expected an orthogonal (3, 3) matrix")
+                raise InputError(f"rotation is {matrix.tolist()}, expected an orthogonal (3, 3) matrix")
             if np.linalg.det(matrix) < 0.0:
-                raise ValueError("rotation is a reflection (determinant -1), expected determinant +1")
+                raise InputError("rotation is a reflection (determinant -1), expected determinant +1")
             moved = moved @ matrix.T
         if translation is not None:
             shift = np.asarray(translation, dtype=np.float64)
             if shift.shape != (3,) or not np.isfinite(shift).all():
-                raise ValueError(f"translation is {shift.tolist()}, expected 3 finite numbers in m")
+                raise InputError(f"translation is {shift.tolist()}, expected 3 finite numbers in m")
             moved = moved + shift
         return self.with_vertices(moved)
 

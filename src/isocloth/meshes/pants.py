@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.meshes import arguments
 from isocloth.meshes.mesh import Element, Mesh
 from isocloth.meshes.panels import LEAST_TRIANGLES, Curve, garment, line, mirrored
@@ -45,7 +46,7 @@ def shorts(
     triangles = arguments.count("triangles", triangles, least=LEAST_TRIANGLES[element_name])
     seed = arguments.count("seed", seed, least=0)
     if rise >= length:
-        raise ValueError(f"rise is {rise:g} m, expected less than length = {length:g} m to leave room for legs")
+        raise InputError(f"rise is {rise:g} m, expected less than length = {length:g} m to leave room for legs")
 
     inner, outer, crotch = 0.5 * gap, 0.5 * gap + hem, length - rise
     t = np.linspace(0.0, 0.5 * np.pi, 65)

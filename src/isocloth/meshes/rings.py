@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.meshes import arguments
 from isocloth.meshes.grid import grid_quads, split_alternately
 from isocloth.meshes.mesh import Element, Mesh
@@ -23,7 +24,7 @@ def ring(inner_radius: float, outer_radius: float, shape: tuple[int, int] = (5, 
     inner = arguments.length("inner_radius", inner_radius)
     outer = arguments.length("outer_radius", outer_radius)
     if outer <= inner:
-        raise ValueError(f"outer_radius is {outer} m, expected more than inner_radius = {inner} m")
+        raise InputError(f"outer_radius is {outer} m, expected more than inner_radius = {inner} m")
     radial, around = arguments.grid_shape(shape, ("radially", "around"), (2, 3))
     element_name = arguments.element(element)
     radius, angle = np.meshgrid(

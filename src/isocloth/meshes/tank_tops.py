@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isocloth.base.errors import InputError
 from isocloth.meshes import arguments
 from isocloth.meshes.mesh import Element, Mesh
 from isocloth.meshes.panels import LEAST_TRIANGLES, Curve, arc, garment, line, mirrored
@@ -54,15 +55,15 @@ def tank_top(
     triangles = arguments.count("triangles", triangles, least=LEAST_TRIANGLES[element_name])
     seed = arguments.count("seed", seed, least=0)
     if neck_width + 2.0 * strap >= width:
-        raise ValueError(
+        raise InputError(
             f"neck_width + 2 strap is {neck_width + 2.0 * strap:g} m, expected less than width = {width:g} m"
         )
     if max(arm_depth, *neck_depths) >= height:
-        raise ValueError(
+        raise InputError(
             f"the openings are {max(arm_depth, *neck_depths):g} m deep, expected less than height = {height:g} m"
         )
     if SHOULDER_DROP * strap >= arm_depth:
-        raise ValueError(
+        raise InputError(
             f"arm_depth is {arm_depth:g} m, expected more than {SHOULDER_DROP * strap:g} m, "
             f"by which straps of {strap:g} m slope down"
         )

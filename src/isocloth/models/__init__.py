@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.models.elastic import Elastic
 from isocloth.models.isometric import Isometric
 from isocloth.models.mass_spring import MassSpring
@@ -22,10 +23,10 @@ def as_model(given: str | Model) -> Model:
     if isinstance(given, Model):
         return given
     if not isinstance(given, str):
-        raise TypeError(
+        raise InputTypeError(
             f"model is {type(given).__name__}: expected a name, one of {', '.join(MODELS)}, or parameters such as "
             "ic.models.Elastic(stretch=2000)"
         )
     if given not in BY_NAME:
-        raise ValueError(f"model {given!r} is unknown; choose one of {', '.join(MODELS)}")
+        raise InputError(f"model {given!r} is unknown; choose one of {', '.join(MODELS)}")
     return BY_NAME[given]()

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, fields
 from typing import ClassVar
 
-from isocloth.base.errors import FabricError
+from isocloth.base.errors import FabricError, InputError, InputTypeError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.terms.rows import Rows
@@ -42,7 +42,7 @@ class Model:
             try:
                 number = float(value)
             except (TypeError, ValueError):
-                raise TypeError(f"{field.name} = {value!r}: expected a number{unit and ' in ' + unit}") from None
+                raise InputTypeError(f"{field.name} = {value!r}: expected a number{unit and ' in ' + unit}") from None
             if not math.isfinite(number) or number < 0.0 or (number == 0.0 and field.name in self.units):
                 need = "positive" if field.name in self.units else "zero or positive"
                 raise FabricError(f"{field.name} = {value!r}{unit and ' ' + unit}: expected a finite number, {need}")
@@ -55,7 +55,7 @@ class Model:
     def refuse_discretisation(self, discretisation: str | None) -> None:
         """Raise if a discretisation of the isometry is asked for."""
         if discretisation is not None:
-            raise ValueError(
+            raise InputError(
                 f"discretisation = {discretisation!r} is one of the isometric model: the model {self.name!r} has its "
                 "own; leave it out"
             )

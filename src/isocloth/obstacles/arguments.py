@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray
+
+Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
 
 #: a rotation matrix may be this far from orthogonal: rounding and text files, not mistakes
 ORTHOGONAL = 1e-6
@@ -17,7 +20,7 @@ def number(value: Any, what: str, unit: str) -> float:
     """A finite, positive number."""
     found = _float(value, what, unit)
     if not math.isfinite(found) or found <= 0.0:
-        raise ValueError(f"{what} = {value!r} {unit}: expected a finite number, positive")
+        raise InputError(f"{what} = {value!r} {unit}: expected a finite number, positive")
     return found
 
 
@@ -25,7 +28,7 @@ def finite(value: Any, what: str, unit: str) -> float:
     """A finite number."""
     found = _float(value, what, unit)
     if not math.isfinite(found):
-        raise ValueError(f"{what} = {value!r} {unit}: expected a finite number")
+        raise InputError(f"{what} = {value!r} {unit}: expected a finite number")
     return found
 
 
@@ -33,12 +36,12 @@ def coefficient(value: Any) -> float:
     """A coefficient of friction."""
     found = _float(value, "friction", "(no unit)")
     if math.isinf(found) and found > 0.0:
-        raise ValueError(
+        raise InputError(
             f"friction = {value!r}: expected a finite coefficient; to hold the cloth whatever pulls at it, use a "
             "grasp, sim.grasp(nodes)"
         )
     if not math.isfinite(found) or found < 0.0:
-        raise ValueError(f"friction = {value!r}: expected a finite coefficient, zero (slippery) or positive")
+        raise InputError(f"friction = {value!r}: expected a finite coefficient, zero (slippery) or positive")
     return found
 
 
@@ -48,16 +51,22 @@ def array(value: Any, what: str, shape: tuple[int | None, ...], unit: str = "m")
     try:
         found = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise TypeError(f"{what} = {_shown(value)}: expected numbers of shape {wanted} in {unit}") from None
+        raise InputTypeError(f"{what} = {_shown(value)}: expected numbers of shape {wanted} in {unit}") from None
     fits = found.ndim == len(shape) and all(
         have == want or (want is None and have > 0) for have, want in zip(found.shape, shape, strict=True)
     )
     if not fits:
-        raise ValueError(f"{what} has shape {found.shape}: expected {wanted}, in {unit}")
+        raise InputError(f"{what} has shape {found.shape}: expected {wanted}, in {unit}")
     if not np.isfinite(found).all():
         where = [int(i) for i in np.argwhere(~np.isfinite(found))[0]]
-        raise ValueError(f"{what}{where} is {found[tuple(where)]}: expected finite numbers in {unit}")
+        raise InputError(f"{what}{where} is {found[tuple(where)]}: expected finite numbers in {unit}")
     return found
+
+
+def fixed(values: Array) -> Array:
+    """The same array, which nothing can be written into any more."""
+    values.flags.writeable = False
+    return values
 
 
 def direction(value: Any, what: str) -> FloatArray:
@@ -65,7 +74,7 @@ def direction(value: Any, what: str) -> FloatArray:
     found = array(value, what, (3,), "any unit")
     length = float(np.linalg.norm(found))
     if length == 0.0 or not math.isfinite(length):
-        raise ValueError(f"{what} = {found.tolist()}: expected a direction, a vector that is not zero")
+        raise InputError(f"{what} = {found.tolist()}: expected a direction, a vector that is not zero")
     return found / length
 
 
@@ -73,7 +82,7 @@ def segment(a: Any, b: Any) -> tuple[FloatArray, FloatArray]:
     """Two different points (3,), m."""
     start, end = array(a, "a", (3,)), array(b, "b", (3,))
     if not float(np.linalg.norm(end - start)) > 1e-12 * max(1.0, float(np.abs(start).max())):
-        raise ValueError(f"a and b are the same point, {start.tolist()}: expected the two ends of an axis, apart")
+        raise InputError(f"a and b are the same point, {start.tolist()}: expected the two ends of an axis, apart")
     return start, end
 
 
@@ -81,11 +90,11 @@ def rotation(value: Any, what: str) -> FloatArray:
     """A rotation matrix (3, 3)."""
     matrix = array(value, what, (3, 3), "no unit")
     if np.abs(matrix @ matrix.T - np.eye(3)).max() > ORTHOGONAL:
-        raise ValueError(
+        raise InputError(
             f"{what} is {matrix.tolist()}: expected a rotation matrix, whose columns are orthogonal and of length 1"
         )
     if np.linalg.det(matrix) < 0.0:
-        raise ValueError(f"{what} is a reflection (determinant -1): expected a rotation; change the sign of a column")
+        raise InputError(f"{what} is a reflection (determinant -1): expected a rotation; change the sign of a column")
     return matrix
 
 
@@ -93,7 +102,7 @@ def _float(value: Any, what: str, unit: str) -> float:
     try:
         return float(value)
     except (TypeError, ValueError):
-        raise TypeError(f"{what} = {_shown(value)}: expected a number, {unit}") from None
+        raise InputTypeError(f"{what} = {_shown(value)}: expected a number, {unit}") from None
 
 
 def _shown(value: Any) -> str:

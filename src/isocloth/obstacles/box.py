@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
-from isocloth.obstacles.arguments import array
+from isocloth.obstacles.arguments import array, fixed
 from isocloth.obstacles.obstacle import Options, Solid, Surface
 
 
@@ -21,9 +22,9 @@ class Box(Solid):
     """
 
     def __init__(self, centre: ArrayLike, size: ArrayLike, **options: Unpack[Options]) -> None:
-        self.size = array(size, "size", (3,))
+        self.size = fixed(array(size, "size", (3,)))
         if not (self.size > 0.0).all():
-            raise ValueError(f"size = {self.size.tolist()} m: expected three positive lengths")
+            raise InputError(f"size = {self.size.tolist()} m: expected three positive lengths")
         super().__init__(array(centre, "centre", (3,)), **options)
 
     def gaps(self, points: FloatArray, time: float) -> tuple[FloatArray, FloatArray]:

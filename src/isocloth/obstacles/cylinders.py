@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
-from isocloth.obstacles.arguments import number, segment
+from isocloth.obstacles.arguments import fixed, number, segment
 from isocloth.obstacles.obstacle import Options, Solid, Surface
 
 
@@ -21,8 +21,8 @@ class _Round(Solid):
         start, end = segment(a, b)
         self.radius = number(radius, "radius", "m")
         self.length = float(np.linalg.norm(end - start))
-        self._frame = shapes.frame((end - start) / self.length)
-        self._axis = np.ascontiguousarray(self._frame[:, 2])
+        self._frame = fixed(shapes.frame((end - start) / self.length))
+        self._axis = fixed(np.ascontiguousarray(self._frame[:, 2]))
         super().__init__(0.5 * (start + end), **options)
 
 

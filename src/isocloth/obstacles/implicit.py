@@ -8,9 +8,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
-from isocloth.obstacles.arguments import array
+from isocloth.obstacles.arguments import array, fixed
 from isocloth.obstacles.obstacle import Options, Solid, Surface
 
 Function = Callable[[FloatArray], Any]
@@ -39,11 +40,11 @@ class Implicit(Solid):
     ) -> None:
         for function, name in ((h, "h"), (gradient, "gradient")):
             if not callable(function):
-                raise TypeError(f"{name} is {type(function).__name__}: expected a function of points (m, 3) in m")
+                raise InputTypeError(f"{name} is {type(function).__name__}: expected a function of points (m, 3) in m")
         self.h, self.gradient = h, gradient
-        self.extent = None if extent is None else array(extent, "extent", (3, 2))
+        self.extent = None if extent is None else fixed(array(extent, "extent", (3, 2)))
         if self.extent is not None and not (self.extent[:, 1] > self.extent[:, 0]).all():
-            raise ValueError(f"extent = {self.extent.tolist()} m: expected ranges [least, most] of x, y and z")
+            raise InputError(f"extent = {self.extent.tolist()} m: expected ranges [least, most] of x, y and z")
         super().__init__(None if centre is None else array(centre, "centre", (3,)), **options)
         _values(h, _PROBE, "h", (len(_PROBE),))
         _values(gradient, _PROBE, "gradient", _PROBE.shape)
@@ -61,6 +62,9 @@ class Implicit(Solid):
             steepness = np.where(flat, 1.0, steepness)
         return value / steepness, np.ascontiguousarray((slope / steepness[:, None]) @ turn.T)
 
+    def _functions(self) -> dict[str, Callable[..., Any]]:
+        return {"h": self.h, "gradient": self.gradient, **super()._functions()}
+
     def _shape(self) -> Surface | None:
         if self.extent is None:
             return None
@@ -72,12 +76,12 @@ def _values(function: Function, points: FloatArray, name: str, shape: tuple[int,
     try:
         found = np.asarray(function(points), dtype=np.float64)
     except (IndexError, TypeError) as error:
-        raise ValueError(
+        raise InputError(
             f"{name} cannot be called with points (m, 3) ({error}): expected a vectorised function that returns "
             f"{wanted}; the coordinates are p[:, 0], p[:, 1], p[:, 2]"
         ) from error
     if found.shape != shape:
-        raise ValueError(
+        raise InputError(
             f"{name} of {shape[0]} points has shape {found.shape}: expected {wanted}, a row per point; the coordinates "
             "are p[:, 0], p[:, 1], p[:, 2]"
         )
@@ -87,7 +91,7 @@ def _values(function: Function, points: FloatArray, name: str, shape: tuple[int,
 def _finite(values: FloatArray, points: FloatArray, name: str) -> FloatArray:
     if not np.isfinite(values).all():
         bad = int(np.argwhere(~np.isfinite(values))[0][0])
-        raise ValueError(
+        raise InputError(
             f"{name} at {points[bad].tolist()} m is {values[bad].tolist()}: expected finite numbers wherever the cloth "
             "may be; bound the function there"
         )

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+import sys
+import warnings
+import weakref
 from collections.abc import Callable
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, Protocol, Self, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.obstacles.arguments import array, coefficient
-from isocloth.obstacles.motion import Motion
+from isocloth.obstacles.arguments import array, coefficient, fixed
+from isocloth.obstacles.motion import Motion, Pose, RigidMotion
+from isocloth.obstacles.value import Value
 
 #: vertices (v, 3) m, and faces (f, 3) or (f, 4)
 Surface = tuple[FloatArray, IntArray]
@@ -28,8 +35,25 @@ class Options(TypedDict, total=False):
     name: str | None
 
 
-class Obstacle:
+class Changes(Options, total=False):
+    """Keywords of `Obstacle.replace`."""
+
+    centre: ArrayLike
+
+
+class Forces(Protocol):
+    """Results of a step, which know the forces on obstacles."""
+
+    def force_on(self, obstacle: Obstacle) -> FloatArray:
+        """(3,) N: total force of the cloth on this very obstacle; another that is equal may be beside it."""
+        ...
+
+
+class Obstacle(Value):
     """Something that the cloth cannot pass. Where it is, is known for all times; the cloth does not move it.
+
+    An obstacle is a value: it is equal to another of the same type and parameters, it can be copied, pickled and shared
+    by any number of simulations. Its attributes are not to be assigned; `replace` makes a similar one.
 
     friction: coefficient mu of Coulomb friction with the cloth.
     velocity: (3,) m/s, constant.
@@ -54,10 +78,87 @@ class Obstacle:
         rotation: Any = None,
         name: str | None = None,
     ) -> None:
-        self.friction = friction
-        self._motion = Motion(centre, velocity=velocity, spin=spin, path=path, rotation=rotation)
+        self._friction = coefficient(friction)
+        self._motion: RigidMotion = Motion(centre, velocity=velocity, spin=spin, path=path, rotation=rotation)
         self.name = type(self).__name__.lower() if name is None else str(name)
-        self._force = np.zeros(3)
+
+    # ------------------------------------------------------------------ as a value
+
+    _transient = frozenset({"_drawn", "_force", "_last"})
+    _unhashed = frozenset({"_friction"})
+    _force: FloatArray = np.zeros(3)
+    _last: weakref.ref[Forces] | None = None
+
+    def __copy__(self) -> Self:
+        """The geometry is shared, and with it what is drawn; forces are those on this one only."""
+        other = object.__new__(type(self))
+        vars(other).update(Value.__getstate__(self))
+        if "_drawn" in vars(self):
+            vars(other)["_drawn"] = vars(self)["_drawn"]
+        return other
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        """What cannot be changed is shared: arrays that are read-only, motions and functions."""
+        other = object.__new__(type(self))
+        memo[id(self)] = other
+        for name, value in Value.__getstate__(self).items():
+            shared = callable(value) or (isinstance(value, np.ndarray) and not value.flags.writeable)
+            vars(other)[name] = value if shared else copy.deepcopy(value, memo)
+        return other
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        if not _functions_by_value():
+            for name, function in self._functions().items():
+                _check_pickles(function, name, self, protocol)
+        return super().__reduce_ex__(protocol)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        super().__setstate__(state)
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                fixed(value)  # pickle forgets that an array is read-only
+
+    def _functions(self) -> dict[str, Callable[..., Any]]:
+        """The user's functions that it needs, by the name of their argument."""
+        return self._motion.functions()
+
+    def replace(self, **changes: Unpack[Changes]) -> Self:
+        """A copy with another friction, name, centre at time 0 (3,) m, velocity, spin, path or rotation.
+
+        Sizes are not among them: those make another body, which its class makes. A velocity takes the place of a path,
+        and a path that of a velocity; so do a spin and a rotation that is a function of time.
+        """
+        unknown = sorted(set(changes) - set(Changes.__annotations__))
+        if unknown:
+            raise InputTypeError(
+                f"{unknown[0]} cannot be replaced: expected friction, name, centre, velocity, spin, path or rotation; "
+                f"make a new obstacle, {type(self).__name__}(...)"
+            )
+        motion: dict[str, Any] = dict(changes)
+        friction, name = motion.pop("friction", self._friction), motion.pop("name", self.name)
+        other = self.placed(self._moving(motion)) if motion else copy.copy(self)
+        other._friction = coefficient(friction)
+        other.name = type(self).__name__.lower() if name is None else str(name)
+        return other
+
+    def _moving(self, changes: dict[str, Any]) -> RigidMotion:
+        """Its motion with other options."""
+        if not isinstance(self._motion, Motion):
+            raise InputError(
+                f"{' and '.join(changes)} of {self.name!r}, which follows the motion that it was placed on: expected "
+                "an obstacle that moves by its own options; replace those of the one that was placed"
+            )
+        if "centre" in changes:
+            changes = {**changes, "centre": array(changes["centre"], "centre", (3,))}
+        return self._motion.replace(**changes)
+
+    def placed(self, motion: RigidMotion) -> Self:
+        """A copy with the same geometry that follows another motion instead of its own."""
+        other = copy.copy(self)
+        other._motion = motion
+        return other
+
+    # ------------------------------------------------------------------ what a user asks
 
     @property
     def friction(self) -> float:
@@ -67,20 +168,40 @@ class Obstacle:
     @friction.setter
     def friction(self, value: float) -> None:
         self._friction = coefficient(value)
+        warnings.warn(
+            "friction of an obstacle was assigned, which changes it in all simulations that share it; make a new "
+            f"obstacle, obstacle.replace(friction={self._friction:g})",
+            DeprecationWarning,
+            stacklevel=2,
+        )
 
     @property
     def force(self) -> FloatArray:
-        """(3,) N: total force of the cloth on the obstacle in the last step; zero before any."""
-        return self._force.copy()
+        """(3,) N: total force of the cloth on the obstacle in the last step of any simulation.
+
+        Zero before any step, and when the results of that step are no more.
+        """
+        results = None if self._last is None else self._last()
+        return (self._force if results is None else results.force_on(self)).copy()
+
+    def _seen_by(self, results: Forces) -> None:
+        """Show forces of these results, which are not kept alive by that."""
+        self._last = weakref.ref(results)
+        vars(self).pop("_force", None)
 
     def _record(self, force: FloatArray) -> None:
         """Keep the force (3,) N of a step."""
-        self._force = array(force, "force", (3,), "N")
+        self._last, self._force = None, array(force, "force", (3,), "N")
 
     @property
     def still(self) -> bool:
         """Whether it never moves."""
         return self._motion.still
+
+    def pose(self, time: float = 0.0) -> Pose:
+        """Rotation (3, 3) and centre (3,) m of its own frame at a time in s: X of the frame is at c + R X."""
+        turn, centre = self._motion.pose(time)
+        return turn.copy(), centre.copy()
 
     def centre(self, time: float = 0.0) -> FloatArray:
         """(3,) m: where its centre is at a time in s."""
@@ -141,3 +262,26 @@ class Features(Obstacle):
     def vertices(self, time: float) -> FloatArray:
         """(k, 3) m: where its points are at a time in s; not to be written into."""
         raise NotImplementedError
+
+
+def _check_pickles(function: Callable[..., Any], name: str, obstacle: Obstacle, protocol: Any) -> None:
+    """Raise in words if pickle cannot keep a user's function."""
+    try:
+        pickle.dumps(function, protocol)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        samples = ", or give samples (times, positions)" if name == "path" else ""
+        raise pickle.PicklingError(
+            f"{name} of the obstacle {obstacle.name!r} ({type(obstacle).__name__}) is the function "
+            f"{getattr(function, '__qualname__', repr(function))}, which cannot be pickled ({error}): expected a "
+            f"function defined at the top level of a module; define it there{samples}"
+        ) from error
+
+
+def _functions_by_value() -> bool:
+    """Whether a pickler is at work that keeps any function, with its code, as Dask's does."""
+    frame = sys._getframe()
+    while frame.f_back is not None:
+        frame = frame.f_back
+        if str(frame.f_globals.get("__name__", "")).partition(".")[0] in ("cloudpickle", "dill"):
+            return True
+    return False

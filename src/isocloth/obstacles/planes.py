@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
-from isocloth.obstacles.arguments import array, direction, finite, number
+from isocloth.obstacles.arguments import array, direction, finite, fixed, number
 from isocloth.obstacles.obstacle import Options, Solid, Surface
 
 
@@ -23,7 +23,7 @@ class Plane(Solid):
     """
 
     def __init__(self, point: ArrayLike, normal: ArrayLike, *, extent: float = 2.0, **options: Unpack[Options]) -> None:
-        self.normal = direction(normal, "normal")
+        self.normal = fixed(direction(normal, "normal"))
         self.extent = number(extent, "extent", "m")
         super().__init__(array(point, "point", (3,)), **options)
 

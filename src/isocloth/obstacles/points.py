@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
-from isocloth.obstacles.arguments import array, number
+from isocloth.obstacles.arguments import array, fixed, number
 from isocloth.obstacles.obstacle import Features, Options, Surface
 
 
@@ -29,10 +29,10 @@ class Points(Features):
         drawn: float = 0.004,
         **options: Unpack[Options],
     ) -> None:
-        self._points = array(points, "points", (None, 3))
+        self._points = fixed(array(points, "points", (None, 3)))
         self.drawn = number(drawn, "drawn", "m")
-        self.edges = np.zeros((0, 2), dtype=np.int64)
-        self.faces = np.zeros((0, 3), dtype=np.int64)
+        self.edges = fixed(np.zeros((0, 2), dtype=np.int64))
+        self.faces = fixed(np.zeros((0, 3), dtype=np.int64))
         super().__init__(None if centre is None else array(centre, "centre", (3,)), **options)
 
     def vertices(self, time: float) -> FloatArray:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
-from isocloth.obstacles.arguments import number, segment
-from isocloth.obstacles.motion import SAME_PLACE
+from isocloth.obstacles.arguments import fixed, number, segment
+from isocloth.obstacles.motion import Motion, RigidMotion, Swing
 from isocloth.obstacles.obstacle import Features, Options, Surface
-from isocloth.obstacles.paths import as_path
 
 #: the paper cuts its stick into edges about as long as those of its cloths
 PIECES = 10
@@ -39,30 +39,29 @@ class Stick(Features):
         start, end = segment(a, b)
         self.radius = number(radius, "radius", "m")
         if isinstance(pieces, bool) or not isinstance(pieces, int | np.integer) or pieces < 1:
-            raise ValueError(f"pieces = {pieces!r}: expected a whole number of edges, at least 1")
+            raise InputError(f"pieces = {pieces!r}: expected a whole number of edges, at least 1")
         spare = [key for key in ("velocity", "spin", "rotation") if options.get(key) is not None]
         if path is not None and spare:
-            raise ValueError(f"both path and {' and '.join(spare)} are given: expected one; put it into the path")
+            raise InputError(f"both path and {' and '.join(spare)} are given: expected one; put it into the path")
         share = np.linspace(0.0, 1.0, int(pieces) + 1)[:, None]
-        self._weights = np.hstack([1.0 - share, share])
-        self._ends = np.stack([start, end])
-        self._path = None if path is None else as_path(path, (2, 3))
-        if self._path is not None:
-            first = self._path(0.0)
-            if np.abs(first - self._ends).max() > SAME_PLACE:
-                raise ValueError(
-                    f"the path is at {first.tolist()} at time 0, but the ends of the stick are {self._ends.tolist()}: "
-                    "expected the same, as both say where it starts; move one of them"
-                )
+        self._weights = fixed(np.hstack([1.0 - share, share]))
+        self._ends = fixed(np.stack([start, end]))
         first_nodes = np.arange(int(pieces), dtype=np.int64)
-        self.edges = np.stack([first_nodes, first_nodes + 1], axis=1)
-        self.faces = np.zeros((0, 3), dtype=np.int64)
+        self.edges = fixed(np.stack([first_nodes, first_nodes + 1], axis=1))
+        self.faces = fixed(np.zeros((0, 3), dtype=np.int64))
         super().__init__(0.5 * (start + end), **options)
+        if path is not None:
+            self._motion = Swing(self._ends, path)
 
-    @property
-    def still(self) -> bool:
-        """Whether it never moves."""
-        return self._path is None and super().still
+    def _moving(self, changes: dict[str, Any]) -> RigidMotion:
+        path = changes.get("path")
+        rigid = {key: value for key, value in changes.items() if key != "path"}
+        if path is not None:
+            if rigid:
+                raise InputError(f"both path and {' and '.join(rigid)} are given: expected one; put it into the path")
+            return Swing(self._ends, path)
+        own = self.placed(Motion(self._ends.mean(axis=0))) if isinstance(self._motion, Swing) else self
+        return super(Stick, own)._moving(rigid)
 
     def centre(self, time: float = 0.0) -> FloatArray:
         """(3,) m: its middle at a time in s."""
@@ -70,13 +69,8 @@ class Stick(Features):
 
     def ends(self, time: float) -> FloatArray:
         """(2, 3) m: where its ends are at a time in s."""
-        if self._path is not None:
-            found = self._path(time)
-            if not float(np.linalg.norm(found[1] - found[0])) > 0.0:
-                raise ValueError(
-                    f"path({time:.6g}) puts both ends of the stick at {found[0].tolist()}: keep them apart"
-                )
-            return found
+        if isinstance(self._motion, Swing):
+            return self._motion.ends(time)
         turn, centre = self._motion.pose(time)
         return (self._ends - self._ends.mean(axis=0)) @ turn.T + centre
 

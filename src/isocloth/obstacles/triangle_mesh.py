@@ -9,10 +9,10 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import MeshError
+from isocloth.base.errors import InputError, MeshError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
-from isocloth.obstacles.arguments import array
+from isocloth.obstacles.arguments import array, fixed
 from isocloth.obstacles.obstacle import Features, Options, Surface
 
 
@@ -42,9 +42,9 @@ class TriangleMesh(Features):
                 f"the mesh encloses a volume of {abs(volume):.3g} m^3, almost none for its size: expected a body; "
                 "give it some thickness"
             )
-        self._points = np.array(mesh.vertices)
-        self.edges = np.array(mesh.edges)
-        self.faces = np.array(mesh.faces if volume > 0.0 else mesh.faces[:, ::-1])
+        self._points = fixed(np.array(mesh.vertices))
+        self.edges = fixed(np.array(mesh.edges))
+        self.faces = fixed(np.array(mesh.faces if volume > 0.0 else mesh.faces[:, ::-1]))
         super().__init__(None if centre is None else array(centre, "centre", (3,)), **options)
 
     def vertices(self, time: float) -> FloatArray:
@@ -60,13 +60,13 @@ class TriangleMesh(Features):
 def _as_mesh(vertices: Any, faces: Any) -> Mesh:
     if isinstance(vertices, Mesh | str | os.PathLike) and faces is not None:
         kind = "a Mesh" if isinstance(vertices, Mesh) else "a file"
-        raise ValueError(f"{kind} and faces are given: expected faces with an array of vertices only; leave them out")
+        raise InputError(f"{kind} and faces are given: expected faces with an array of vertices only; leave them out")
     if isinstance(vertices, Mesh):
         return vertices
     if isinstance(vertices, str | os.PathLike):
         return Mesh.load(Path(vertices))
     if faces is None:
-        raise ValueError("faces are missing: expected TriangleMesh(vertices, faces), a Mesh or the path of a mesh file")
+        raise InputError("faces are missing: expected TriangleMesh(vertices, faces), a Mesh or the path of a mesh file")
     return Mesh(vertices, faces, orient=True)
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from isocloth.base.errors import InputError
 from isocloth.pictures.animation import save_gif, save_mp4
 from isocloth.pictures.image import contact_sheet, frame, margin_for, save_png
 from isocloth.pictures.matrix import table_picture
@@ -44,7 +45,7 @@ def render(
     """
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise ValueError(
+        raise InputError(
             f"a picture file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, "
             f"but {str(path)!r} was given; choose one of these"
         )

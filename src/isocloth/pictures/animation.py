@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from PIL import Image
 
+from isocloth.base.errors import InputError, MissingLibraryError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.pictures.image import labelled
@@ -24,7 +25,7 @@ def playback_times(trajectory: Trajectory, *, interval: float, every: int | None
     """
     if every is not None:
         if every < 1:
-            raise ValueError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
+            raise InputError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
         return trajectory.times[::every]
     # The slack keeps a last frame that rounding would lose.
     count = int(trajectory.duration / interval + 1e-6) + 1
@@ -75,7 +76,7 @@ def save_mp4(
     try:
         import imageio_ffmpeg
     except ImportError as error:
-        raise ImportError(
+        raise MissingLibraryError(
             'writing .mp4 needs imageio-ffmpeg, which is not installed; run pip install "isocloth[video]", '
             "or write a .gif"
         ) from error
@@ -126,4 +127,4 @@ def shared_palette(studio: Studio, times: FloatArray, title: str | None, samples
 
 def check_rate(fps: float) -> None:
     if not 0.1 <= fps <= 240.0:
-        raise ValueError(f"fps must be 0.1 to 240 pictures per second, but it is {fps}")
+        raise InputError(f"fps must be 0.1 to 240 pictures per second, but it is {fps}")

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 
 UP = np.array([0.0, 0.0, 1.0])
@@ -66,7 +67,7 @@ def look_at(eye: FloatArray, target: FloatArray, *, width: int, height: int, vie
     offset = np.asarray(eye, dtype=np.float64) - np.asarray(target, dtype=np.float64)
     horizontal = float(np.hypot(offset[0], offset[1]))
     if horizontal <= 1e-9 * abs(float(offset[2])):
-        raise ValueError(
+        raise InputError(
             f"a camera at {list(eye)} looks along z to {list(target)}, which leaves no up; move the eye aside"
         )
     right, down, ahead = axes(float(np.arctan2(offset[1], offset[0])), float(np.arctan2(offset[2], horizontal)))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.pictures.colour import to_linear, to_srgb
@@ -64,10 +65,10 @@ def contact_sheet(
 ) -> np.ndarray:
     """(height, width, 3) uint8 picture of `count` instants, from first to last, with their times or captions below."""
     if count < 1:
-        raise ValueError(f"a contact sheet needs at least one frame, but count is {count}")
+        raise InputError(f"a contact sheet needs at least one frame, but count is {count}")
     count = min(count, len(trajectory))
     if captions is not None and len(captions) != count:
-        raise ValueError(f"{len(captions)} captions are given for {count} pictures; give one for each")
+        raise InputError(f"{len(captions)} captions are given for {count} pictures; give one for each")
     size = text_size(height)
     head = 2 * size if title else 0
     side = bar_width(height) if colour == "strain" else 0
@@ -114,7 +115,7 @@ def instant(trajectory: Trajectory, when: int | float | Any) -> tuple[float, Flo
     """The time (s) and the vertices (n, 3) of a frame's index (int) or of a time (float)."""
     if isinstance(when, int | np.integer):
         if not -len(trajectory) <= when < len(trajectory):
-            raise ValueError(
+            raise InputError(
                 f"there is no frame {when} in a trajectory of {len(trajectory)} frames; "
                 "an int is an index of a frame, write a time in seconds as a float"
             )

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from PIL import Image, ImageDraw
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.pictures.colour import oklab_to_linear, to_srgb
 from isocloth.pictures.labels import FAINT, INK, _font
@@ -50,9 +51,9 @@ def table_picture(
     values = np.asarray(table, dtype=np.float64)
     n = len(values)
     if values.shape != (n, n) or n == 0:
-        raise ValueError(f"table has shape {values.shape}, expected (n, n) with n at least 1")
+        raise InputError(f"table has shape {values.shape}, expected (n, n) with n at least 1")
     if groups and sum(count for _, count in groups) != n:
-        raise ValueError(f"groups have {sum(count for _, count in groups)} rows, expected {n}: as many as the table")
+        raise InputError(f"groups have {sum(count for _, count in groups)} rows, expected {n}: as many as the table")
     top = float(np.nanmax(values)) if limit is None else float(limit)
     if not (np.isfinite(top) and top > 0.0):
         top = 1.0

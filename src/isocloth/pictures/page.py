@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
@@ -63,7 +64,7 @@ def page(
 ) -> str:
     """The text of the page. Frames are thinned out to keep it below some ten megabytes."""
     if colour not in ("cloth", "strain"):
-        raise ValueError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
+        raise InputError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
     name = title or "Cloth"
     trajectory = with_obstacles(trajectory, obstacles)
     data = page_data(trajectory, chosen_frames(trajectory, every))
@@ -77,7 +78,7 @@ def page(
 def chosen_frames(trajectory: Trajectory, every: int | None = None) -> IntArray:
     """(k,) indices of the frames to embed: each every-th, and evenly thinned out if they are too many."""
     if every is not None and every < 1:
-        raise ValueError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
+        raise InputError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
     frames = np.arange(0, len(trajectory), every or 1)
     moving = sum(vertices.shape[1] for vertices, _ in trajectory.obstacles if vertices.ndim == 3)
     bytes_per_frame = (len(trajectory.rest) * 7 + moving * 6) * 4 / 3

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
 from isocloth.pictures.camera import Camera, fit, pleasant_angles
@@ -118,9 +119,9 @@ def set_up(
 ) -> Studio:
     """Place camera, light and ground for every frame of the trajectory. Sizes are in pixels."""
     if colour not in ("cloth", "strain"):
-        raise ValueError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
+        raise InputError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
     if min(width, height) < 16 or max(width, height) > 8192:
-        raise ValueError(f"a picture must have 16 to 8192 pixels each way, but {width} x {height} was given")
+        raise InputError(f"a picture must have 16 to 8192 pixels each way, but {width} x {height} was given")
     trajectory = with_obstacles(trajectory, obstacles)
     body = gather(trajectory, wireframe=wireframe)
     frames = sample_frames(trajectory)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.base.errors import SamplingError
+from isocloth.base.errors import InputError, MissingFileError, SamplingError
 from isocloth.base.typing import FloatArray
 
 EXTENSIONS = (".ply", ".pcd", ".xyz", ".txt", ".npz", ".npy")
@@ -31,10 +31,10 @@ def read_points(path: str | os.PathLike[str], *, frame: int = 0) -> FloatArray:
     source = Path(path)
     extension = source.suffix.lower()
     if extension not in EXTENSIONS:
-        raise ValueError(f"point file {str(source)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
+        raise InputError(f"point file {str(source)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
     if not source.is_file():
         what = "is a folder" if source.is_dir() else "does not exist"
-        raise FileNotFoundError(f"point file {str(source)!r} {what}; check the path")
+        raise MissingFileError(f"point file {str(source)!r} {what}; check the path")
     try:
         if extension == ".ply":
             points = _read_ply(source.read_bytes())

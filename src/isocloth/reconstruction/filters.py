@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.topology import component_labels
 from isocloth.reconstruction.cloud import as_points
@@ -32,7 +33,7 @@ def box_grid(points: ArrayLike, size: float) -> FloatArray:
     """One point per occupied box of an axis-aligned grid of boxes of `size` m: the mean of the points in it."""
     cloud = as_points(points)
     if not 0.0 < size < np.inf:
-        raise ValueError(f"size is {size} m, expected a positive length; about twice the spacing wanted is usual")
+        raise InputError(f"size is {size} m, expected a positive length; about twice the spacing wanted is usual")
     box = np.floor((cloud - cloud.min(axis=0)) / size).astype(np.int64)
     _, label = np.unique(box, axis=0, return_inverse=True)
     label = label.reshape(-1)
@@ -46,7 +47,7 @@ def curvature_filter(points: ArrayLike, neighbours: IntArray, *, alpha: float = 
     neighbours: edges (e, 2) between points, as `Reconstruction.net`. A point without neighbours stays.
     """
     if not 0.0 <= alpha <= 1.0:
-        raise ValueError(f"alpha is {alpha}, expected a share between 0 and 1")
+        raise InputError(f"alpha is {alpha}, expected a share between 0 and 1")
     cloud = np.array(points, dtype=np.float64)
     pairs = np.concatenate([neighbours, neighbours[:, ::-1]])
     degree = np.bincount(pairs[:, 0], minlength=len(cloud))
@@ -65,7 +66,7 @@ def evened(points: ArrayLike, distance: float) -> IntArray:
     """
     cloud = as_points(points)
     if not 0.0 < distance < np.inf:
-        raise ValueError(f"distance is {distance} m, expected a positive length")
+        raise InputError(f"distance is {distance} m, expected a positive length")
     pairs = cKDTree(cloud).query_pairs(distance, output_type="ndarray")
     kept = np.ones(len(cloud), dtype=np.bool_)
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.reconstruction.complex import Complex
 from isocloth.reconstruction.morse import Gradient, gradient
@@ -17,7 +18,7 @@ def unit(direction: ArrayLike, dimension: int) -> FloatArray:
     """A given direction (N,), made a unit vector."""
     given = np.asarray(direction, dtype=np.float64)
     if given.shape != (dimension,) or not np.isfinite(given).all() or not np.any(given):
-        raise ValueError(
+        raise InputError(
             f"direction is {given.tolist()}, expected {dimension} finite numbers, not all zero, as many as a point has"
         )
     return given / np.linalg.norm(given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 
 #: nearest points that a plane is fitted to
@@ -33,5 +34,5 @@ def tangent_frames(points: FloatArray, near: IntArray, count: int = FITTED) -> t
 def normals(frames: FloatArray) -> FloatArray:
     """Unit normals (n, 3) of frames in space, each with an arbitrary sign."""
     if frames.shape[2] != 3:
-        raise ValueError(f"points have {frames.shape[2]} coordinates; a surface has one normal only where they have 3")
+        raise InputError(f"points have {frames.shape[2]} coordinates; a surface has one normal only where they have 3")
     return np.cross(frames[:, 0], frames[:, 1])

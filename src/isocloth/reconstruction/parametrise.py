@@ -19,6 +19,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.linalg import splu
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.polygons import closed_reach
 from isocloth.meshes.topology import component_labels, edge_table
@@ -49,7 +50,7 @@ class Chart:
         """Positions (k, N) in m at places (k, 2) of the domain, linear on the triangles; nan outside."""
         places = np.ascontiguousarray(uv, dtype=np.float64)
         if places.ndim != 2 or places.shape[1] != 2:
-            raise ValueError(f"uv has shape {places.shape}, expected (k, 2) places in the domain, in m")
+            raise InputError(f"uv has shape {places.shape}, expected (k, 2) places in the domain, in m")
         found: FloatArray = interpolate(self.uv, self.positions, self.triangles, places)
         return found
 
@@ -69,7 +70,7 @@ class Chart:
     def resampled(self, count: int) -> FloatArray:
         """About `count` positions (k, N) in m, on a square grid in the domain."""
         if count < 1:
-            raise ValueError(f"count is {count}; ask for at least one point")
+            raise InputError(f"count is {count}; ask for at least one point")
         low, high = self.uv.min(axis=0), self.uv.max(axis=0)
         inside = np.abs(self.areas.sum())
         step = float(np.sqrt(inside / count))
@@ -104,9 +105,9 @@ def interpolate(uv: FloatArray, positions: FloatArray, triangles: IntArray, plac
 def chart(surface: Complex, cells: CellComplex, gradient: Gradient, number: int, domain: Domain = "disc") -> Chart:
     """Lay the 2-cell with this number out flat."""
     if not 0 <= number < len(cells.two):
-        raise ValueError(f"2-cell {number} does not exist; there are {len(cells.two)}, numbered from 0")
+        raise InputError(f"2-cell {number} does not exist; there are {len(cells.two)}, numbered from 0")
     if domain not in ("disc", "polygon"):
-        raise ValueError(f'domain is {domain!r}, expected "disc" or "polygon"')
+        raise InputError(f'domain is {domain!r}, expected "disc" or "polygon"')
     cell = cells.two[number]
     assert cell.triangles is not None
     skeleton = cells.skeleton
@@ -143,7 +144,7 @@ def inscribed_polygon(lengths: ArrayLike) -> FloatArray:
     sides = np.asarray(lengths, dtype=np.float64)
     longest, rest = float(sides.max()), float(sides.sum() - sides.max())
     if len(sides) < 3 or (sides <= 0.0).any() or longest >= rest:
-        raise ValueError(
+        raise InputError(
             f"sides {sides.tolist()} m make no polygon: it needs at least 3, positive, the longest shorter than the "
             "others together; use the disc instead"
         )

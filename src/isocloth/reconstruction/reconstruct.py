@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import MeshError, SamplingError
+from isocloth.base.errors import InputError, MeshError, SamplingError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.subdivide import triangles_to_quads
@@ -208,9 +208,9 @@ class Reconstruction:
                 "points and triangles in any dimension"
             )
         if element not in ("triangle", "quad"):
-            raise ValueError(f'element is {element!r}, expected "triangle" or "quad"')
+            raise InputError(f'element is {element!r}, expected "triangle" or "quad"')
         if edge is not None and not 0.0 < edge < np.inf:
-            raise ValueError(f"edge is {edge} m, expected a positive length")
+            raise InputError(f"edge is {edge} m, expected a positive length")
         if self.components > 1:
             raise MeshError(
                 f"the surface has {self.components} pieces, a Mesh is one; take one piece with `piece(number)`"
@@ -223,7 +223,7 @@ class Reconstruction:
         """The reconstruction of the points of one component, numbered from 0, the largest first."""
         sizes = np.bincount(self.surface.component_of)
         if not 0 <= number < len(sizes):
-            raise ValueError(f"piece {number} does not exist; there are {len(sizes)}, numbered from 0")
+            raise InputError(f"piece {number} does not exist; there are {len(sizes)}, numbered from 0")
         label = np.argsort(-sizes, kind="stable")[number]
         chosen = self.points[self.surface.component_of == label]
         return reconstruct(chosen, **self.options)  # type: ignore[arg-type]
@@ -292,13 +292,13 @@ def reconstruct(
     """
     given = cloud.as_points(points)
     if not 1.0 <= largest_gap < np.inf:
-        raise ValueError(f"largest_gap is {largest_gap} spacings, expected at least 1")
+        raise InputError(f"largest_gap is {largest_gap} spacings, expected at least 1")
     if detail is not None and not 0.0 <= detail < np.inf:
-        raise ValueError(f"detail is {detail} m, expected a length of 0 or more")
+        raise InputError(f"detail is {detail} m, expected a length of 0 or more")
     if smooth < 0:
-        raise ValueError(f"smooth is {smooth}, expected how often to smooth, 0 or more")
+        raise InputError(f"smooth is {smooth}, expected how often to smooth, 0 or more")
     if meshing not in ("spread", "charts"):
-        raise ValueError(f'meshing is {meshing!r}, expected "spread" or "charts"')
+        raise InputError(f'meshing is {meshing!r}, expected "spread" or "charts"')
     kept = cloud.distinct(given)
     if outliers and len(kept) >= cloud.FEWEST:
         kept = kept[~filters.outliers(given[kept])]

@@ -13,7 +13,7 @@ from typing import Any
 import h5py
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.files import atomic_path
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
@@ -30,7 +30,7 @@ def save(recording: Recording, path: str | os.PathLike[str]) -> None:
     """Write a recording whole or not at all."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise ValueError(f"a recording is saved as {' or '.join(SUFFIXES)}, but {str(path)!r} was given; rename it")
+        raise InputError(f"a recording is saved as {' or '.join(SUFFIXES)}, but {str(path)!r} was given; rename it")
     texts = {
         "format": FORMAT, "units": recording.units, "up": recording.up, "name": recording.name,
         "labels": json.dumps(list(recording.labels)), "notes": json.dumps(list(recording.notes)),
@@ -64,7 +64,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         if path.suffix.lower() == ".npz":
             with np.load(path, allow_pickle=False) as file:
                 if not isinstance(file, np.lib.npyio.NpzFile):
-                    raise ValueError("it holds one array, not an archive of arrays")
+                    raise InputError("it holds one array, not an archive of arrays")
                 return {k: file[k] for k in file.files}
         found: dict[str, np.ndarray] = {}
 

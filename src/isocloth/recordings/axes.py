@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import FloatArray
 
 #: rows: x, y and z of isocloth from X, Y, Z of a file; proper rotations, Y up maps (X, Y, Z) to (X, -Z, Y)
@@ -27,7 +27,7 @@ def check_axis(up: str) -> FloatArray:
     """The rotation that an up axis needs."""
     key = str(up).lower().lstrip("+")
     if key not in TURNS:
-        raise ValueError(f"up = {up!r}: expected 'x', 'y' or 'z', the axis of the file that points up")
+        raise InputError(f"up = {up!r}: expected 'x', 'y' or 'z', the axis of the file that points up")
     return TURNS[key]
 
 

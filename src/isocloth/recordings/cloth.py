@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.recordings.axes import infer_up, turned
@@ -132,7 +132,7 @@ def _unlabelled(label: str) -> bool:
 
 def _check_fit(name: str, given: tuple[float, float], measured: tuple[float, float]) -> None:
     if len(given) != 2 or not all(np.isfinite(x) and x > 0 for x in given):
-        raise ValueError(f"size = {given!r}: expected (width, height) of the cloth in m")
+        raise InputError(f"size = {given!r}: expected (width, height) of the cloth in m")
     for side, want, got in zip(("width", "height"), given, measured, strict=True):
         if abs(got / want - 1.0) > MISFIT:
             raise RecordingError(

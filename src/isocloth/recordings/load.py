@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import MissingFileError, RecordingError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files
@@ -42,7 +42,7 @@ def load(
     """See `Recording.load`."""
     file = Path(path)
     if not file.exists():
-        raise FileNotFoundError(f"no recording at {str(path)!r}; check the name and the folder")
+        raise MissingFileError(f"no recording at {str(path)!r}; check the name and the folder")
     if not file.is_file():
         raise RecordingError(f"{str(path)!r} is not a file; give a .csv, .npz or .h5 file")
     if file.stat().st_size == 0:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputTypeError, RecordingError, UnknownNameError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
@@ -141,7 +141,7 @@ class Recording:
         if label in self.others:
             return self.others[label]
         if label not in self.labels:
-            raise KeyError(f"marker {label!r} is unknown; there are {', '.join((*self.labels, *self.others))}")
+            raise UnknownNameError(f"marker {label!r} is unknown; there are {', '.join((*self.labels, *self.others))}")
         return self.positions[:, self.labels.index(label)]
 
     # ------------------------------------------------------------ parts of it
@@ -224,7 +224,7 @@ class Recording:
         """The same with other fields, e.g. `with_(fabric=ic.fabrics["denim"])`."""
         known = {f.name for f in fields(self)}
         if wrong := set(changes) - known:
-            raise TypeError(f"a recording has no {sorted(wrong)[0]!r}; it has {', '.join(sorted(known))}")
+            raise InputTypeError(f"a recording has no {sorted(wrong)[0]!r}; it has {', '.join(sorted(known))}")
         return replace(self, **changes)
 
     # ----------------------------------------------------------------- files

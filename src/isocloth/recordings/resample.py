@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import FloatArray
 
 #: more frames than this are a mistake in the step or in the times
@@ -14,7 +14,7 @@ MOST_FRAMES = 10_000_000
 def steps(times: FloatArray, timestep: float) -> FloatArray:
     """Times from the first to the last, evenly apart."""
     if not (np.isfinite(timestep) and timestep > 0.0):
-        raise ValueError(f"timestep = {timestep!r}: expected a positive number of seconds")
+        raise InputError(f"timestep = {timestep!r}: expected a positive number of seconds")
     count = int(np.floor((times[-1] - times[0]) / timestep + 1e-6)) + 1
     if not 2 <= count <= MOST_FRAMES:
         raise RecordingError(

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import RecordingError
+from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
@@ -43,7 +43,7 @@ def from_trajectory(
         seed: of the noise and the gaps.
     """
     if not 0.0 <= missing < 1.0 or not noise >= 0.0:
-        raise ValueError(f"noise = {noise!r}, missing = {missing!r}: expected a length in m, and a share from 0 to 1")
+        raise InputError(f"noise = {noise!r}, missing = {missing!r}: expected a length in m, and a share from 0 to 1")
     positions, mesh, found = _marked(trajectory, markers)
     times = trajectory.times
     if rate is not None:
@@ -71,7 +71,7 @@ def _marked(trajectory: Trajectory, markers: Any) -> tuple[FloatArray, Mesh | No
     if isinstance(markers, tuple) and len(markers) == 2 and all(isinstance(m, int | np.integer) for m in markers):
         rows, columns = int(markers[0]), int(markers[1])
         if min(rows, columns) < 2:
-            raise ValueError(f"markers = {markers!r}: expected at least 2 rows and 2 columns")
+            raise InputError(f"markers = {markers!r}: expected at least 2 rows and 2 columns")
         flat = np.flatnonzero(np.ptp(rest, axis=0) > 1e-9 * np.ptp(rest))
         if len(flat) != 2:
             raise RecordingError(

@@ -1,9 +1,8 @@
 """Scenes: a cloth, its fabric and what holds it, described in a TOML file (see docs/scenes.md)."""
 
-from isocloth.cloth.tangent import Cloth
 from isocloth.scenes.build import build, cloth_mesh
 from isocloth.scenes.load import load_scene
-from isocloth.scenes.model import GraspPlan, ObstaclePlan, Scene, Settings
+from isocloth.scenes.model import Cloth, GraspPlan, ObstaclePlan, Scene, Settings
 from isocloth.scenes.shipped import find_scene, shipped_scenes
 
 __all__ = [

@@ -9,12 +9,12 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from isocloth import meshes
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.cloth.tangent import Cloth
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
 from isocloth.scenes.build_obstacle import build_obstacle
-from isocloth.scenes.model import GraspPlan, PinchPlan, Scene
+from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
 from isocloth.scenes.problems import Problems
@@ -115,7 +115,7 @@ def _generate(cloth: Cloth) -> Mesh:
 
 def _load(cloth: Cloth) -> Mesh:
     if cloth.file is None:
-        raise ValueError("is missing; give the path of a mesh file")
+        raise InputError("is missing; give the path of a mesh file")
     mesh = Mesh.load(cloth.file)
     return mesh if cloth.scale == 1.0 else mesh.with_vertices(cloth.scale * mesh.vertices)
 
@@ -140,7 +140,7 @@ def _hold(sim: ScheduledSimulation, plan: GraspPlan, mesh: Mesh) -> None:
 
 def _pinch(sim: ScheduledSimulation, plan: PinchPlan) -> None:
     if isinstance(plan.motion, Follow) and plan.motion.positions.shape[1] != 1:
-        raise ValueError(f"the path has {plan.motion.positions.shape[1]} points per time; give one, the centre")
+        raise InputError(f"the path has {plan.motion.positions.shape[1]} points per time; give one, the centre")
     path = plan.motion.path(np.array([plan.centre]))
     gripper = sim.pinch(
         plan.centre, plan.size, normal=plan.normal, force=plan.force, friction=plan.friction,
@@ -155,7 +155,7 @@ def held_nodes(plan: GraspPlan, mesh: Mesh) -> IntArray:
     """Nodes that a grasp holds, each once, in the order in which the scene names them."""
     if plan.nodes:
         if max(plan.nodes) >= mesh.n_vertices:
-            raise ValueError(f"node {max(plan.nodes)} does not exist: expected indices from 0 to {mesh.n_vertices - 1}")
+            raise InputError(f"node {max(plan.nodes)} does not exist: expected indices from 0 to {mesh.n_vertices - 1}")
         return np.array(plan.nodes, dtype=np.int64)
     if plan.where:
         found = [find_place(name, mesh) for name in plan.where]
@@ -172,7 +172,7 @@ def _around(point: FloatArray, radius: float, mesh: Mesh) -> IntArray:
     near = np.flatnonzero(np.linalg.norm(mesh.vertices - point, axis=1) <= radius)
     if len(near) == 0:
         gap = float(np.linalg.norm(mesh.vertices - point, axis=1).min())
-        raise ValueError(
+        raise InputError(
             f"no node lies within radius = {radius:g} m of {point.tolist()}; the nearest is {gap:.3g} m away"
         )
     return near
@@ -181,13 +181,13 @@ def _around(point: FloatArray, radius: float, mesh: Mesh) -> IntArray:
 def _check_follow(motion: Follow, start: FloatArray, size: float) -> None:
     count = motion.positions.shape[1]
     if count not in (1, len(start)):
-        raise ValueError(
+        raise InputError(
             f"the path has {count} points per time, but {len(start)} nodes are held; give one (their centre) or "
             f"{len(start)}"
         )
     gap = float(np.linalg.norm(motion.points(start)[0] - start, axis=1).max())
     if gap > FARTHEST_START * size:
-        raise ValueError(
+        raise InputError(
             f"the path starts {gap:.3g} m away from where the held nodes are, and they would jump; start it at "
             f"{np.round(start.mean(axis=0), 4).tolist()}, or write relative = true"
         )

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
 from isocloth import obstacles
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Obstacle
@@ -48,7 +50,7 @@ def build_obstacle(plan: ObstaclePlan) -> Obstacle:
         options["spin"] = np.radians(plan.spin)
     path = _path(plan, np.array([sizes["a"], sizes["b"]]) if plan.kind == "stick" else _centre(sizes)[None])
     if path is not None:
-        options["path"] = path if plan.kind == "stick" else lambda t: path(t)[0]
+        options["path"] = path if plan.kind == "stick" else partial(_only, path)
     return KINDS[plan.kind](**sizes, **options)
 
 
@@ -61,6 +63,11 @@ def _centre(sizes: dict[str, Any]) -> FloatArray:
     return np.array(sizes.get("centre", sizes.get("point", (0.0, 0.0, 0.0))), dtype=np.float64)
 
 
+def _only(path: Callable[[float], FloatArray], t: float) -> FloatArray:
+    """(3,) m: where the one point of a path is at a time in s."""
+    return np.asarray(path(t)[0])
+
+
 def _path(plan: ObstaclePlan, start: FloatArray) -> Callable[[float], FloatArray] | None:
     """A path for the centre (1, 3), or for both ends of a stick (2, 3), from where they start."""
     motion = plan.motion
@@ -68,10 +75,10 @@ def _path(plan: ObstaclePlan, start: FloatArray) -> Callable[[float], FloatArray
         count = motion.positions.shape[1]
         if count not in (1, len(start)):
             what = "one (the middle) or two (the ends)" if len(start) == 2 else "one, the centre"
-            raise ValueError(f"the path has {count} points per time; give {what}")
+            raise InputError(f"the path has {count} points per time; give {what}")
         first = motion.points(start)[0]
         if np.abs(first - start).max() > SAME_PLACE:
-            raise ValueError(
+            raise InputError(
                 f"the path starts at {first.mean(axis=0).tolist()}, but the obstacle is at "
                 f"{start.mean(axis=0).tolist()}; start it there, or write relative = true"
             )
@@ -80,10 +87,10 @@ def _path(plan: ObstaclePlan, start: FloatArray) -> Callable[[float], FloatArray
 
 def _load(plan: ObstaclePlan) -> Mesh:
     if plan.file is None:
-        raise ValueError("path is missing; give the path of a mesh file")
+        raise InputError("path is missing; give the path of a mesh file")
     mesh = Mesh.load(plan.file)
     mesh = mesh if plan.scale == 1.0 else mesh.with_vertices(plan.scale * mesh.vertices)
     size = float(np.ptp(mesh.vertices, axis=0).max())
     if size > LARGEST:
-        raise ValueError(f"the mesh is {size:g} m large; is its unit mm or cm? Then write scale = 0.001 or 0.01")
+        raise InputError(f"the mesh is {size:g} m large; is its unit mm or cm? Then write scale = 0.001 or 0.01")
     return mesh

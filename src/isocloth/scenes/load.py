@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from isocloth.base.errors import SceneError
+from isocloth.base.errors import MissingFileError, SceneError
 from isocloth.scenes.model import Scene
 from isocloth.scenes.problems import Problems
 from isocloth.scenes.read_cloth import read_cloth
@@ -58,7 +58,7 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
 def _parse(source: Path) -> dict[str, Any]:
     if not source.is_file():
         what = "is a folder" if source.is_dir() else "does not exist"
-        raise FileNotFoundError(f"scene file {str(source)!r} {what}; check the path")
+        raise MissingFileError(f"scene file {str(source)!r} {what}; check the path")
     try:
         return tomllib.loads(source.read_bytes().decode("utf-8-sig").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:

@@ -1,13 +1,17 @@
-"""How held nodes move: every motion turns where they start (k, 3) into a path of time."""
+"""How held nodes move: every motion turns where they start (k, 3) into a path of time.
+
+Paths are values, `partial` of functions of this module, so that obstacles and scenes can be pickled and compared.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from scipy.interpolate import make_interp_spline
+from scipy.interpolate import BSpline, make_interp_spline
 
 from isocloth.base.typing import FloatArray
 from isocloth.scenes import smooth
@@ -38,15 +42,14 @@ class Oscillate:
     ramp: float = 0.0
 
     def path(self, start: FloatArray) -> PathFunction:
-        direction = np.array(self.amplitude)
+        """From where the nodes start (k, 3) m."""
+        return partial(Oscillate._at, self, start, np.array(self.amplitude))
 
-        def at(t: float) -> FloatArray:
-            now = min(max(t, self.start), self.stop)
-            share = smooth.envelope(now, self.start, self.stop, self.ramp)
-            phase = 2.0 * math.pi * self.frequency * (now - self.start)
-            return start + share * math.sin(phase) * direction
-
-        return at
+    def _at(self, start: FloatArray, direction: FloatArray, t: float) -> FloatArray:
+        now = min(max(t, self.start), self.stop)
+        share = smooth.envelope(now, self.start, self.stop, self.ramp)
+        phase = 2.0 * math.pi * self.frequency * (now - self.start)
+        return start + share * math.sin(phase) * direction
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,13 +63,13 @@ class Line:
     smooth: bool = True
 
     def path(self, start: FloatArray) -> PathFunction:
+        """From where the nodes start (k, 3) m."""
         shift = np.array(self.by) if self.to is None else np.array(self.to) - start.mean(axis=0)
+        return partial(Line._at, self, start, shift)
 
-        def at(t: float) -> FloatArray:
-            s = min(max((t - self.start) / (self.stop - self.start), 0.0), 1.0)
-            return start + (smooth.step(s) if self.smooth else s) * shift
-
-        return at
+    def _at(self, start: FloatArray, shift: FloatArray, t: float) -> FloatArray:
+        s = min(max((t - self.start) / (self.stop - self.start), 0.0), 1.0)
+        return start + (smooth.step(s) if self.smooth else s) * shift
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -91,23 +94,25 @@ class Follow:
         return self.positions + (start - start.mean(axis=0))
 
     def path(self, start: FloatArray) -> PathFunction:
+        """From where the nodes start (k, 3) m."""
         points, times = self.points(start), self.times
-        if self.smooth:
-            rest = [(1, np.zeros(points.shape[1:])), (2, np.zeros(points.shape[1:]))]
-            # the stubs know conditions by name only
-            spline = make_interp_spline(times, points, k=5, bc_type=(rest, rest))  # type: ignore[arg-type]
+        if not self.smooth:
+            return partial(_straight, times, points)
+        rest = [(1, np.zeros(points.shape[1:])), (2, np.zeros(points.shape[1:]))]
+        # the stubs know conditions by name only
+        spline = make_interp_spline(times, points, k=5, bc_type=(rest, rest))  # type: ignore[arg-type]
+        return partial(_curved, times, spline.t, spline.c)
 
-            def curved(t: float) -> FloatArray:
-                return np.asarray(spline(min(max(t, times[0]), times[-1])))
 
-            return curved
+def _straight(times: FloatArray, points: FloatArray, t: float) -> FloatArray:
+    k = int(np.clip(np.searchsorted(times, t) - 1, 0, len(times) - 2))
+    s = float(np.clip((t - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0))
+    return (1.0 - s) * points[k] + s * points[k + 1]
 
-        def straight(t: float) -> FloatArray:
-            k = int(np.clip(np.searchsorted(times, t) - 1, 0, len(times) - 2))
-            s = float(np.clip((t - times[k]) / (times[k + 1] - times[k]), 0.0, 1.0))
-            return (1.0 - s) * points[k] + s * points[k + 1]
 
-        return straight
+def _curved(times: FloatArray, knots: FloatArray, coefficients: FloatArray, t: float) -> FloatArray:
+    spline = BSpline.construct_fast(knots, coefficients, 5)
+    return np.asarray(spline(min(max(t, times[0]), times[-1])))
 
 
 Motion = Hold | Oscillate | Line | Follow

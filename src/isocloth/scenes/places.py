@@ -6,6 +6,7 @@ import re
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import IntArray
 from isocloth.meshes import Mesh
 from isocloth.scenes.problems import nearest
@@ -43,7 +44,7 @@ def _two_highest(mesh: Mesh, corners: IntArray, sign: float = 1.0) -> IntArray:
     order = np.argsort(-height, kind="stable")
     size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
     if height[order[1]] - height[order[2]] < 1e-6 * size:
-        raise ValueError(
+        raise InputError(
             "which two corners are at the top or the bottom is not clear: three or more have the same height; "
             'name them, such as where = ["corner 0", "corner 3"]'
         )
@@ -52,11 +53,11 @@ def _two_highest(mesh: Mesh, corners: IntArray, sign: float = 1.0) -> IntArray:
 
 def _some(nodes: IntArray, otherwise: str) -> IntArray:
     if len(nodes) == 0:
-        raise ValueError(otherwise)
+        raise InputError(otherwise)
     return nodes
 
 
 def _index(i: int, count: int, what: str) -> int:
     if i >= count:
-        raise ValueError(f"the cloth has {count} {what}, counted from 0, but number {i} is asked for")
+        raise InputError(f"the cloth has {count} {what}, counted from 0, but number {i} is asked for")
     return i

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from isocloth.cloth.tangent import Cloth
+from isocloth.scenes.model import Cloth
 from isocloth.scenes.read_rotation import read_rotation
 from isocloth.scenes.table import Table
 

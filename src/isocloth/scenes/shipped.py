@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from isocloth.base.errors import MissingFileError
 from isocloth.scenes.problems import nearest
 
 _FOLDER = Path(__file__).parent
@@ -24,4 +25,4 @@ def find_scene(name: str | os.PathLike[str]) -> Path:
         return shipped[str(name)]
     if path.suffix or len(path.parts) > 1:
         return path  # reading it says that it does not exist
-    raise FileNotFoundError(f"no scene file and no shipped scene {str(name)!r}; {nearest(str(name), shipped)}")
+    raise MissingFileError(f"no scene file and no shipped scene {str(name)!r}; {nearest(str(name), shipped)}")

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import MeshError
+from isocloth.base.errors import InputError, MeshError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.polygons import along
@@ -57,7 +57,7 @@ def nodes(mesh: Mesh, positions: ArrayLike) -> FloatArray:
     """Positions (n, 3) of the mesh's nodes, checked."""
     x = np.asarray(positions, dtype=np.float64)
     if x.shape != mesh.vertices.shape:
-        raise ValueError(
+        raise InputError(
             f"positions have shape {x.shape}, expected {mesh.vertices.shape}: one row per node of the mesh"
         )
     _finite("positions", x)
@@ -71,28 +71,28 @@ def as_boundary(points: ArrayLike, corners: ArrayLike | None = None) -> Boundary
     """
     x = np.asarray(points, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != 3 or len(x) < 8:
-        raise ValueError(f"boundary points have shape {x.shape}, expected (b, 3) with b at least 8, two for every side")
+        raise InputError(f"boundary points have shape {x.shape}, expected (b, 3) with b at least 8, two for every side")
     _finite("boundary points", x)
     if np.array_equal(x[0], x[-1]):
-        raise ValueError("the last boundary point repeats the first; the curve is closed by itself, leave the last out")
+        raise InputError("the last boundary point repeats the first; the curve is closed by itself, leave the last out")
     steps = np.linalg.norm(np.roll(x, -1, axis=0) - x, axis=1)
     if not steps.all():
         where = int(np.argmin(steps))
-        raise ValueError(f"boundary points {where} and {(where + 1) % len(x)} coincide; leave one of them out")
+        raise InputError(f"boundary points {where} and {(where + 1) % len(x)} coincide; leave one of them out")
     if corners is None:
         if len(x) % 4:
-            raise ValueError(
+            raise InputError(
                 f"{len(x)} boundary points cannot be four sides of as many points each; give corners=(i, j, k, l)"
             )
         return Boundary(x, np.arange(4) * (len(x) // 4))
     k = np.asarray(corners)
     if k.shape != (4,) or not np.issubdtype(k.dtype, np.integer):
-        raise ValueError(f"corners are {np.asarray(corners).tolist()}, expected four indices of boundary points")
+        raise InputError(f"corners are {np.asarray(corners).tolist()}, expected four indices of boundary points")
     if k.min() < 0 or k.max() >= len(x) or len(np.unique(k)) != 4:
-        raise ValueError(f"corners are {k.tolist()}, expected four different indices from 0 to {len(x) - 1}")
+        raise InputError(f"corners are {k.tolist()}, expected four different indices from 0 to {len(x) - 1}")
     ahead = (k - k[0]) % len(x)
     if (np.diff(ahead) <= 0).any():
-        raise ValueError(f"corners are {k.tolist()}, expected them in the order of the points")
+        raise InputError(f"corners are {k.tolist()}, expected them in the order of the points")
     return Boundary(np.roll(x, -int(k[0]), axis=0), ahead.astype(np.int64))
 
 
@@ -106,7 +106,7 @@ def sides(boundary: Boundary) -> list[FloatArray]:
 def resampled(boundary: Boundary, per_side: int) -> Boundary:
     """The same curve with the same number of equally spaced points on every side."""
     if per_side < 2:
-        raise ValueError(f"per_side is {per_side}, expected at least 2 points on a side")
+        raise InputError(f"per_side is {per_side}, expected at least 2 points on a side")
     parts = np.arange(per_side) / per_side
     return Boundary(np.concatenate([along(s, parts) for s in sides(boundary)]), np.arange(4) * per_side)
 
@@ -119,7 +119,7 @@ def corner_segments(boundary: Boundary, span: tuple[float, float] = SPAN) -> Flo
     """
     low, high = span
     if not 0.0 < low < high < 0.5:
-        raise ValueError(f"span is {span}, expected 0 < span[0] < span[1] < 0.5: parts of a side, the corner left out")
+        raise InputError(f"span is {span}, expected 0 < span[0] < span[1] < 0.5: parts of a side, the corner left out")
     parts = [[low, high], [1.0 - high, 1.0 - low]]
     return np.concatenate([along(s, parts) for s in sides(boundary)])
 
@@ -128,4 +128,4 @@ def _finite(name: str, x: FloatArray) -> None:
     bad = ~np.isfinite(x).all(axis=-1)
     if bad.any():
         row = int(np.argmax(bad))
-        raise ValueError(f"{name}[{row}] is {x[row].tolist()}, expected finite coordinates in m")
+        raise InputError(f"{name}[{row}] is {x[row].tolist()}, expected finite coordinates in m")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.states.boundary import Boundary, as_boundary, boundary_of, corner_segments
@@ -70,7 +71,7 @@ class Classifier:
     def __init__(self, database: Database, *, reach: float = REACH, threshold: float | None = None) -> None:
         """Compute coordinates, representatives and the threshold."""
         if not reach >= 0.0:
-            raise ValueError(f"reach is {reach}, expected a distance, 0 or more")
+            raise InputError(f"reach is {reach}, expected a distance, 0 or more")
         self.database = database
         #: dGLI coordinates (s, 28) of all states, in 1/m
         self.coordinates: FloatArray = np.array([_coordinates(b) for b in database.boundaries])
@@ -79,7 +80,7 @@ class Classifier:
         self.representatives = representatives(table, database.labels, reach)
         self.threshold = _threshold(table, database) if threshold is None else float(threshold)
         if not self.threshold > 0.0:
-            raise ValueError(f"threshold is {threshold}, expected a positive distance")
+            raise InputError(f"threshold is {threshold}, expected a positive distance")
 
     def classify(
         self,
@@ -93,7 +94,7 @@ class Classifier:
         seen = of_segments(self._segments(state, mesh, corners), direction=direction, touching="nan")
         known = int(np.isfinite(seen).sum())
         if known < FEWEST:
-            raise ValueError(
+            raise InputError(
                 f"only {known} pairs of segments are seen, expected at least {FEWEST}: three segments that do not touch"
             )
         return self.of_coordinates(seen)
@@ -116,7 +117,7 @@ class Classifier:
         x = np.asarray(state, dtype=np.float64)
         if x.ndim == 3:
             if x.shape != (8, 2, 3):
-                raise ValueError(
+                raise InputError(
                     f"segments have shape {x.shape}, expected (8, 2, 3): eight segments with two ends each"
                 )
             return x
@@ -158,5 +159,5 @@ def _threshold(table: FloatArray, database: Database) -> float:
     np.fill_diagonal(same, False)
     alone = ~same.any(axis=1)
     if alone.all():
-        raise ValueError("every class has one state, which says nothing of their spread; give threshold=...")
+        raise InputError("every class has one state, which says nothing of their spread; give threshold=...")
     return SLACK * float(np.where(same, table, np.inf).min(axis=1)[~alone].max())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.states.representations import Representation
 
@@ -20,10 +21,10 @@ def davies_bouldin(descriptions: FloatArray, labels: ArrayLike, by: Representati
     """
     x, names = np.asarray(descriptions, dtype=np.float64), np.asarray(labels)
     if names.shape != (len(x),):
-        raise ValueError(f"labels have shape {names.shape}, expected ({len(x)},): one for every description")
+        raise InputError(f"labels have shape {names.shape}, expected ({len(x)},): one for every description")
     classes = np.unique(names)
     if len(classes) < 2:
-        raise ValueError(f"the labels name {len(classes)} class, expected at least two to tell apart")
+        raise InputError(f"the labels name {len(classes)} class, expected at least two to tell apart")
     centres = np.array([by.centroid(x[names == c]) for c in classes])
     spread = np.array([by.distances(x[names == c], centres[k : k + 1]).mean() for k, c in enumerate(classes)])
     apart = by.distances(centres, centres)
@@ -42,7 +43,7 @@ def representatives(table: ArrayLike, labels: ArrayLike, reach: float) -> IntArr
     """
     d, names = np.asarray(table, dtype=np.float64), np.asarray(labels)
     if d.shape != (len(names), len(names)):
-        raise ValueError(f"table has shape {d.shape}, expected {(len(names), len(names))}: all distances")
+        raise InputError(f"table has shape {d.shape}, expected {(len(names), len(names))}: all distances")
     chosen: list[int] = []
     for c in np.unique(names):
         members = np.flatnonzero(names == c)

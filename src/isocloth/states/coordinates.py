@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.meshes import Mesh
 from isocloth.states.boundary import boundary_of, corner_segments, nodes
@@ -39,11 +40,11 @@ def coordinates(
     else:
         ends = np.asarray(segments)
         if ends.ndim != 2 or ends.shape[1] != 2 or not np.issubdtype(ends.dtype, np.integer):
-            raise ValueError(
+            raise InputError(
                 f"segments have shape {ends.shape} of {ends.dtype}, expected (m, 2) integers: pairs of nodes"
             )
         if ends.size and (ends.min() < 0 or ends.max() >= mesh.n_vertices):
-            raise ValueError(f"segments name nodes {ends.min()} to {ends.max()}, expected 0 to {mesh.n_vertices - 1}")
+            raise InputError(f"segments name nodes {ends.min()} to {ends.max()}, expected 0 to {mesh.n_vertices - 1}")
         x = mesh.vertices if positions is None else nodes(mesh, positions)
         chosen = x[ends]
     return of_segments(chosen, direction=direction, cap=cap, touching=touching)
@@ -55,16 +56,16 @@ def of_segments(
     """dGLI coordinates of segments (m, 2, 3) in m. A segment with NaN is hidden: its pairs become NaN."""
     x = np.asarray(segments, dtype=np.float64)
     if x.ndim != 3 or x.shape[1:] != (2, 3) or len(x) < 2:
-        raise ValueError(f"segments have shape {x.shape}, expected (m, 2, 3) with m at least 2: two ends in space each")
+        raise InputError(f"segments have shape {x.shape}, expected (m, 2, 3) with m at least 2: two ends in space each")
     if np.isinf(x).any():
-        raise ValueError("segments have infinite coordinates; expected numbers in m, or NaN for a hidden segment")
+        raise InputError("segments have infinite coordinates; expected numbers in m, or NaN for a hidden segment")
     if not cap > 0.0:
-        raise ValueError(f"cap is {cap}, expected a positive number")
+        raise InputError(f"cap is {cap}, expected a positive number")
     seen: BoolArray = np.asarray(np.isfinite(x.reshape(len(x), 6)).all(axis=1))
     lengths = np.sqrt(((x[:, 1] - x[:, 0]) ** 2).sum(axis=1))
     if (lengths[seen] == 0.0).any():
         where = int(np.flatnonzero(seen & (lengths == 0.0))[0])
-        raise ValueError(f"segment {where} has no length; give two different ends, or NaN if it is hidden")
+        raise InputError(f"segment {where} has no length; give two different ends, or NaN if it is hidden")
     i, j = np.triu_indices(len(x), 1)
     values = np.full(len(i), np.nan)
     both = seen[i] & seen[j]
@@ -80,7 +81,7 @@ def as_matrix(values: ArrayLike) -> FloatArray:
     v = np.asarray(values, dtype=np.float64)
     m = round((1.0 + np.sqrt(1.0 + 8.0 * v.size)) / 2.0)
     if v.ndim != 1 or m * (m - 1) // 2 != v.size:
-        raise ValueError(
+        raise InputError(
             f"{v.shape} values are no upper triangle; expected m (m - 1) / 2 of them, such as 28 for m = 8"
         )
     table = np.zeros((m, m))

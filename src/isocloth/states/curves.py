@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial.distance import cdist
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 
 
@@ -34,7 +35,7 @@ def aligned(moving: ArrayLike, fixed: ArrayLike) -> FloatArray:
     """
     a, b = np.asarray(moving, dtype=np.float64), np.asarray(fixed, dtype=np.float64)
     if a.shape[-2:] != b.shape[-2:] or a.shape[-1] != 3:
-        raise ValueError(f"curves have shapes {a.shape} and {b.shape}, expected the same number of points (..., n, 3)")
+        raise InputError(f"curves have shapes {a.shape} and {b.shape}, expected the same number of points (..., n, 3)")
     a, b = centred(a), centred(b)
     u, _, vt = np.linalg.svd(np.swapaxes(a, -1, -2) @ b)
     flip = np.sign(np.linalg.det(u @ vt))
@@ -58,7 +59,7 @@ def mean_curve(curves: FloatArray) -> FloatArray:
 def _curve(name: str, points: ArrayLike) -> FloatArray:
     x = np.ascontiguousarray(points, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != 3 or not len(x) or not np.isfinite(x).all():
-        raise ValueError(f"{name} has shape {x.shape}, expected (n, 3) finite points in m, at least one")
+        raise InputError(f"{name} has shape {x.shape}, expected (n, 3) finite points in m, at least one")
     return x
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
@@ -47,17 +48,17 @@ class Database:
         labels = np.ascontiguousarray(self.labels, dtype=np.int64)
         classes = tuple(str(name) for name in self.classes)
         if x.ndim != 3 or x.shape[1:] != self.mesh.vertices.shape or not len(x):
-            raise ValueError(
+            raise InputError(
                 f"positions have shape {x.shape}, expected (s, {self.mesh.n_vertices}, 3): at least one state"
             )
         if not np.isfinite(x).all():
-            raise ValueError(f"state {int(np.argmin(np.isfinite(x).all(axis=(1, 2))))} is not finite; leave it out")
+            raise InputError(f"state {int(np.argmin(np.isfinite(x).all(axis=(1, 2))))} is not finite; leave it out")
         if labels.shape != (len(x),):
-            raise ValueError(f"labels have shape {labels.shape}, expected ({len(x)},): one class for every state")
+            raise InputError(f"labels have shape {labels.shape}, expected ({len(x)},): one class for every state")
         if len(set(classes)) != len(classes):
-            raise ValueError(f"classes {classes} are not all different; give every class one name")
+            raise InputError(f"classes {classes} are not all different; give every class one name")
         if not np.array_equal(np.unique(labels), np.arange(len(classes))):
-            raise ValueError(f"labels are {np.unique(labels).tolist()}, expected each of 0 to {len(classes) - 1}")
+            raise InputError(f"labels are {np.unique(labels).tolist()}, expected each of 0 to {len(classes) - 1}")
         for array in (x, labels):
             array.setflags(write=False)
         put(self, "positions", x)
@@ -94,7 +95,7 @@ class Database:
             np.array_equal(self.mesh.faces, other.mesh.faces)
             and np.allclose(self.mesh.vertices, other.mesh.vertices, atol=1e-9)
         ):
-            raise ValueError("the two databases are of different meshes; bring the states to one mesh first")
+            raise InputError("the two databases are of different meshes; bring the states to one mesh first")
         classes = (*self.classes, *(name for name in other.classes if name not in self.classes))
         labels = [*self.labels.tolist(), *(classes.index(name) for name in other.names())]
         both = {"joined": [dict(self.metadata), dict(other.metadata)]}
@@ -111,7 +112,7 @@ class Database:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a .npz file; never leaves half of one."""
         if Path(path).suffix.lower() != ".npz":
-            raise ValueError(f"a database file ends in .npz, but {os.fspath(path)!r} was given")
+            raise InputError(f"a database file ends in .npz, but {os.fspath(path)!r} was given")
         arrays = {
             "positions": self.positions,
             "labels": self.labels,
@@ -131,12 +132,12 @@ class Database:
         try:
             with np.load(path, allow_pickle=False) as file:
                 if "format" not in file or str(file["format"]) != FORMAT:
-                    raise ValueError(f"{name} is no database of states: expected the format {FORMAT!r}")
+                    raise InputError(f"{name} is no database of states: expected the format {FORMAT!r}")
                 arrays = {key: file[key] for key in (*_ARRAYS, "classes", "metadata")}
         except (zipfile.BadZipFile, EOFError) as error:
-            raise ValueError(f"{name} is damaged or no .npz file ({error}); make it again") from error
+            raise InputError(f"{name} is damaged or no .npz file ({error}); make it again") from error
         except KeyError as error:
-            raise ValueError(f"{name} lacks a part of a database of states: {error.args[0]}") from error
+            raise InputError(f"{name} lacks a part of a database of states: {error.args[0]}") from error
         mesh = Mesh(arrays["rest"], arrays["faces"], corners=arrays["corners"])
         classes = tuple(str(c) for c in arrays["classes"])
         return cls(mesh, arrays["positions"], arrays["labels"], classes, json.loads(str(arrays["metadata"])))

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, dot, minus
 from isocloth.states.gli import cross
@@ -58,7 +59,7 @@ def unit(direction: ArrayLike) -> FloatArray:
     """A direction (3,) at unit length."""
     v = np.asarray(direction, dtype=np.float64)
     if v.shape != (3,) or not np.isfinite(v).all() or not v.any():
-        raise ValueError(f"direction is {v.tolist()}, expected 3 finite numbers, not all zero")
+        raise InputError(f"direction is {v.tolist()}, expected 3 finite numbers, not all zero")
     v = v / np.abs(v).max()  # squares of very small or large numbers would be lost
     return np.asarray(v / np.linalg.norm(v))
 

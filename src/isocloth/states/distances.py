@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.stats import kendalltau, rankdata
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 
 Kind = Literal["spearman", "pearson", "kendall", "cosine", "euclidean"]
@@ -28,18 +29,18 @@ def distance(x: ArrayLike, y: ArrayLike, kind: Kind = "spearman") -> float:
     """
     a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape:
-        raise ValueError(f"x has shape {a.shape} and y {b.shape}, expected two vectors of the same length")
+        raise InputError(f"x has shape {a.shape} and y {b.shape}, expected two vectors of the same length")
     return float(distance_matrix(a[None], b[None], kind)[0, 0])
 
 
 def distance_matrix(x: ArrayLike, y: ArrayLike | None = None, kind: Kind = "spearman") -> FloatArray:
     """Distances (n, m) of all rows of x (n, k) from all rows of y (m, k), or from each other."""
     if kind not in KINDS:
-        raise ValueError(f"distance {kind!r} is unknown; choose one of {', '.join(KINDS)}")
+        raise InputError(f"distance {kind!r} is unknown; choose one of {', '.join(KINDS)}")
     a = _rows("x", x)
     b = a if y is None else _rows("y", y)
     if a.shape[1] != b.shape[1]:
-        raise ValueError(f"rows of x have {a.shape[1]} numbers and rows of y {b.shape[1]}, expected the same")
+        raise InputError(f"rows of x have {a.shape[1]} numbers and rows of y {b.shape[1]}, expected the same")
     if not (np.isnan(a).any() or np.isnan(b).any()):
         return _complete(a, b, kind)
     table = np.empty((len(a), len(b)))
@@ -56,15 +57,15 @@ def distance_matrix(x: ArrayLike, y: ArrayLike | None = None, kind: Kind = "spea
 def _rows(name: str, x: ArrayLike) -> FloatArray:
     a = np.asarray(x, dtype=np.float64)
     if a.ndim != 2:
-        raise ValueError(f"{name} has shape {a.shape}, expected (n, k): one vector per row")
+        raise InputError(f"{name} has shape {a.shape}, expected (n, k): one vector per row")
     if np.isinf(a).any():
-        raise ValueError(f"{name} has infinite numbers; expected finite ones, or NaN for those that are not known")
+        raise InputError(f"{name} has infinite numbers; expected finite ones, or NaN for those that are not known")
     return a
 
 
 def _complete(a: FloatArray, b: FloatArray, kind: Kind) -> FloatArray:
     if a.shape[1] < FEWEST:
-        raise ValueError(
+        raise InputError(
             f"only {a.shape[1]} numbers are known of both vectors, expected at least {FEWEST}; "
             "for dGLI coordinates that are three visible segments"
         )
@@ -78,7 +79,7 @@ def _complete(a: FloatArray, b: FloatArray, kind: Kind) -> FloatArray:
         a, b = a - a.mean(axis=1, keepdims=True), b - b.mean(axis=1, keepdims=True)
     la, lb = np.linalg.norm(a, axis=1), np.linalg.norm(b, axis=1)
     if not (la.all() and lb.all()):
-        raise ValueError(
+        raise InputError(
             "a vector has all its numbers equal, which correlates with nothing; expected different numbers"
         )
     return np.asarray(1.0 - np.clip((a / la[:, None]) @ (b / lb[:, None]).T, -1.0, 1.0))

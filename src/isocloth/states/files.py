@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.errors import InputError, MissingFileError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.trajectory import FORMAT, SUFFIXES, Trajectory
@@ -34,21 +35,21 @@ def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
     """
     name, suffix = os.fspath(path), Path(path).suffix.lower()
     if suffix not in SUFFIXES:
-        raise ValueError(f"{name!r} is no file with a state; expected {', '.join(SUFFIXES)}")
+        raise InputError(f"{name!r} is no file with a state; expected {', '.join(SUFFIXES)}")
     if not Path(path).is_file():
-        raise FileNotFoundError(f"no state at {name!r}; check the name and the folder")
+        raise MissingFileError(f"no state at {name!r}; check the name and the folder")
     if suffix != ".npz":
         return _frame(Trajectory.load(path), frame, name)
     try:
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{name!r} is damaged or no .npz file ({error}); write it again with numpy.savez") from error
+        raise InputError(f"{name!r} is damaged or no .npz file ({error}); write it again with numpy.savez") from error
     if str(arrays.get("format", "")) == FORMAT:
         return _frame(Trajectory.load(path), frame, name)
     given = [key for key in ("positions", "boundary", "segments") if key in arrays]
     if len(given) != 1:
-        raise ValueError(f"{name!r} holds {', '.join(sorted(arrays)) or 'nothing'}; expected one of {HELD}")
+        raise InputError(f"{name!r} holds {', '.join(sorted(arrays)) or 'nothing'}; expected one of {HELD}")
     mesh = Mesh(arrays["rest"], arrays["faces"]) if given == ["positions"] and "rest" in arrays else None
     corners = arrays["corners"].astype(np.int64) if given == ["boundary"] and "corners" in arrays else None
     return StoredState(arrays[given[0]].astype(np.float64), mesh, corners)
@@ -56,5 +57,5 @@ def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
 
 def _frame(trajectory: Trajectory, frame: int, name: str) -> StoredState:
     if not -len(trajectory) <= frame < len(trajectory):
-        raise ValueError(f"frame is {frame}, but {name!r} has frames 0 to {len(trajectory) - 1} (-1 is the last)")
+        raise InputError(f"frame is {frame}, but {name!r} has frames 0 to {len(trajectory) - 1} (-1 is the last)")
     return StoredState(trajectory.positions[frame], Mesh(trajectory.rest, trajectory.faces), None)

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 
 #: free distance between the top of what lies and the bottom of what is laid on it, m
@@ -44,13 +45,13 @@ class Fold:
         """Check the numbers."""
         numbers = (*self.point, *self.towards, self.angle, self.radius)
         if len(self.point) != 2 or len(self.towards) != 2 or not np.isfinite(numbers).all():
-            raise ValueError(f"a fold needs finite numbers, point (x, y) and towards (x, y), but is {self}")
+            raise InputError(f"a fold needs finite numbers, point (x, y) and towards (x, y), but is {self}")
         if np.hypot(*self.towards) == 0.0:
-            raise ValueError("towards is (0, 0), expected a direction into the side that moves")
+            raise InputError("towards is (0, 0), expected a direction into the side that moves")
         if not 0.0 <= self.angle <= np.pi + 1e-12:
-            raise ValueError(f"angle is {self.angle} rad, expected 0 to pi")
+            raise InputError(f"angle is {self.angle} rad, expected 0 to pi")
         if not self.radius > 0.0:
-            raise ValueError(f"radius is {self.radius} m, expected a positive number")
+            raise InputError(f"radius is {self.radius} m, expected a positive number")
 
 
 def fold(positions: ArrayLike, by: Fold) -> FloatArray:
@@ -60,7 +61,7 @@ def fold(positions: ArrayLike, by: Fold) -> FloatArray:
     """
     x = np.asarray(positions, dtype=np.float64)
     if x.ndim != 2 or x.shape[1] != 3 or not np.isfinite(x).all():
-        raise ValueError(f"positions have shape {x.shape}, expected (n, 3) finite coordinates in m")
+        raise InputError(f"positions have shape {x.shape}, expected (n, 3) finite coordinates in m")
     if by.under:
         # the same, upside down
         return _landed(_bend(x * [1.0, 1.0, -1.0], by) * [1.0, 1.0, -1.0])
@@ -81,7 +82,7 @@ def sequence(positions: ArrayLike, folds: Sequence[Fold], frames: int) -> tuple[
     frames : pictures of every fold, from just begun to laid down; the unfolded sheet comes first.
     """
     if frames < 1:
-        raise ValueError(f"frames is {frames}, expected at least one for every fold")
+        raise InputError(f"frames is {frames}, expected at least one for every fold")
     x = np.asarray(positions, dtype=np.float64)
     shapes, angles = [x], [np.zeros(len(folds))]
     for k, by in enumerate(folds):

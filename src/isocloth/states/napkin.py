@@ -11,6 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from isocloth.base.errors import UnknownNameError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh, arguments, rectangle
 from isocloth.states.boundary import Boundary, boundary_of
@@ -140,7 +141,7 @@ def ideal_sequence(
     (An odd number of frames has none in which a flap stands vertical and its label is a matter of rounding.)
     """
     if name not in SEQUENCES:
-        raise KeyError(f"sequence {name!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
+        raise UnknownNameError(f"sequence {name!r} is unknown; choose one of {', '.join(map(repr, SEQUENCES))}")
     mesh = rectangle(1.0, 1.0, shape)
     rng = np.random.default_rng([seed, list(SEQUENCES).index(name)])
     positions, angles = sequence(mesh.vertices, SEQUENCES[name](rng), frames)

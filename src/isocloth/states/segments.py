@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, minus, segment_segment
 
@@ -23,16 +24,16 @@ def pairs(A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike) -> tuple[Float
     for name, value in zip("ABCD", (A, B, C, D), strict=True):
         array = np.asarray(value, dtype=np.float64)
         if array.ndim == 0 or array.shape[-1] != 3:
-            raise ValueError(f"{name} has shape {array.shape}, expected (..., 3): points in space, in m")
+            raise InputError(f"{name} has shape {array.shape}, expected (..., 3): points in space, in m")
         if not np.isfinite(array).all():
             where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-            raise ValueError(f"{name}{list(where)} is {array[where]}, expected finite coordinates in m")
+            raise InputError(f"{name}{list(where)} is {array[where]}, expected finite coordinates in m")
         ends.append(array)
     try:
         shape = np.broadcast_shapes(*(end.shape[:-1] for end in ends))
     except ValueError:
         shapes = ", ".join(f"{name} {end.shape}" for name, end in zip("ABCD", ends, strict=True))
-        raise ValueError(
+        raise InputError(
             f"the shapes {shapes} do not broadcast; give equal leading axes, or axes of length 1"
         ) from None
     stacked = np.empty((*shape, 4, 3))
@@ -44,11 +45,11 @@ def pairs(A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike) -> tuple[Float
 def settle(values: FloatArray, touching: BoolArray, shape: tuple[int, ...], how: Touching) -> FloatArray:
     """The values (n,) in their shape, with an error or NaN where segments touch."""
     if how not in ("raise", "nan"):
-        raise ValueError(f"touching is {how!r}, expected 'raise' or 'nan'")
+        raise InputError(f"touching is {how!r}, expected 'raise' or 'nan'")
     if touching.any():
         if how == "raise":
             first = [int(i) for i in np.unravel_index(int(np.argmax(touching)), shape)] if shape else []
-            raise ValueError(
+            raise InputError(
                 f"{int(touching.sum())} of {touching.size} pairs of segments touch or cross (first at index {first}), "
                 "where the integral has no value; leave them out, or give touching='nan' to get NaN there"
             )

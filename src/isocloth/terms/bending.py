@@ -21,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
@@ -47,7 +48,7 @@ def bending(mesh: Mesh, model: str = "hessian") -> sp.csr_matrix:
             inside[mesh.interior_nodes] = 1.0
             rows = sp.diags_array(inside) @ rows
         return sp.csr_matrix(rows.T @ sp.diags_array(mass) @ rows)
-    raise ValueError(f"bending model {model!r} is unknown; choose one of {', '.join(MODELS)}")
+    raise InputError(f"bending model {model!r} is unknown; choose one of {', '.join(MODELS)}")
 
 
 def near_bending(mesh: Mesh, matrix: sp.csr_matrix) -> tuple[sp.csr_matrix, float]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 
@@ -35,10 +36,10 @@ class AirDrag:
     ) -> None:  # fmt: skip
         for name, value in (("coefficient", coefficient), ("air", air)):
             if not (np.isfinite(value) and value >= 0.0):
-                raise ValueError(f"{name} = {value!r}: expected a finite number, zero or positive")
+                raise InputError(f"{name} = {value!r}: expected a finite number, zero or positive")
         self.wind = np.array(wind, dtype=np.float64)
         if self.wind.shape != (3,) or not np.isfinite(self.wind).all():
-            raise ValueError(f"wind = {wind!r}: expected a velocity (3,) in m/s")
+            raise InputError(f"wind = {wind!r}: expected a velocity (3,) in m/s")
         self.faces = mesh.faces
         self.coefficient, self.air = float(coefficient), float(air)
 

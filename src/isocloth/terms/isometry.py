@@ -18,6 +18,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import gauss
@@ -37,9 +38,9 @@ def discretisation_for(mesh: Mesh, name: str | None = None) -> str:
     if name is None:
         return "net" if mesh.element == "quad" else "stabilised"
     if name not in DISCRETISATIONS:
-        raise ValueError(f"discretisation {name!r} is unknown; choose one of {', '.join(DISCRETISATIONS)}")
+        raise InputError(f"discretisation {name!r} is unknown; choose one of {', '.join(DISCRETISATIONS)}")
     if name == "net" and mesh.element == "triangle":
-        raise ValueError(
+        raise InputError(
             'the "net" discretisation needs quads: on triangles all edges leave no freedom to bend. '
             'Use "stabilised" or "nodal", or a quad mesh'
         )
