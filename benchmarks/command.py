@@ -14,6 +14,7 @@ from benchmarks.parts import SIZES, measure_contact, measure_swing
 from benchmarks.render import pages
 from benchmarks.stored import now, store
 from benchmarks.swing import TIMESTEP
+from isocloth.base.errors import MissingLibraryError
 from isocloth.base.files import atomic_path
 from validation.pages import ROOT, write
 
@@ -31,7 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     with_peer = not args.no_peer
     if with_peer and peer.version() is None:
         if args.store:
-            raise ImportError(f"--store keeps numbers beside {peer.NAME}'s, which is not installed: {peer.INSTALL}")
+            raise MissingLibraryError(
+                f"--store keeps numbers beside {peer.NAME}'s, which is not installed: {peer.INSTALL}"
+            )
         print(f"{peer.NAME} is not installed: only isocloth is measured. To compare: {peer.INSTALL}")
         with_peer = False
     about = machine()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from benchmarks.stored import PARTS, Stored, load
 from benchmarks.tables import cells, table
+from isocloth.base.errors import InputError
 from validation.pages import OLDER, ROOT, Page, fill
 
 #: column of the README -> (beginning of a section's title, column there)
@@ -78,4 +79,4 @@ def _section(stored: Stored, title: str) -> str:
     for text in stored.printed:
         if text.strip().removeprefix("## ").startswith(title):
             return text
-    raise ValueError(f"benchmarks/results/{stored.part}.json has no table {title!r}: isocloth bench --store")
+    raise InputError(f"benchmarks/results/{stored.part}.json has no table {title!r}: isocloth bench --store")

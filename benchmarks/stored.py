@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import isocloth
+from isocloth.base.errors import MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.fingerprint import code_fingerprint
 from validation.stored import PACKAGES
@@ -67,5 +68,5 @@ def load(part: str, folder: Path | None = None) -> Stored:
     """A kept part."""
     path = (folder or FOLDER) / f"{part}.json"
     if not path.is_file():
-        raise FileNotFoundError(f"no benchmark {part!r} is kept at {path}: isocloth bench --only {part} --store")
+        raise MissingFileError(f"no benchmark {part!r} is kept at {path}: isocloth bench --only {part} --store")
     return Stored(**json.loads(path.read_text(encoding="utf-8")))

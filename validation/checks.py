@@ -6,6 +6,7 @@ import importlib
 import time
 from pathlib import Path
 
+from isocloth.base.errors import UnknownNameError
 from validation.plot import write_csv, write_svg
 from validation.result import Result, Say, silent
 
@@ -30,7 +31,7 @@ def check(name: str, *, quick: bool = False, out: Path | None = None, say: Say =
     """Run one check by name and write its series and pictures to the folder `out`."""
     key = name.replace("-", "_")
     if key not in CHECKS:
-        raise KeyError(f"check {name!r} is unknown; choose one of {', '.join(CHECKS)}")
+        raise UnknownNameError(f"check {name!r} is unknown; choose one of {', '.join(CHECKS)}")
     module = importlib.import_module(f"validation.{key}")
     if out is not None:
         out.mkdir(parents=True, exist_ok=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
+from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 
 ROOT = Path(__file__).parents[1]
@@ -25,7 +26,7 @@ def fill(text: str, name: str, content: str, where: str) -> str:
     begin, end = f"<!-- rendered: {name} -->", "<!-- end -->"
     found = re.findall(rf"{re.escape(begin)}.*?{re.escape(end)}", text, flags=re.DOTALL)
     if len(found) != 1:
-        raise ValueError(f"{where} has {len(found)} parts between {begin} and {end}: expected one, to write a table to")
+        raise InputError(f"{where} has {len(found)} parts between {begin} and {end}: expected one, to write a table to")
     return text.replace(found[0], f"{begin}\n\n{content}\n\n{end}")
 
 

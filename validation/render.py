@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from isocloth.base.errors import InputError, MissingFileError
 from validation.checks import CHECKS
 from validation.headlines import HEADLINES
 from validation.pages import OLDER, ROOT, Page, fill, write
@@ -75,7 +76,7 @@ def headline_table(kept: dict[str, Stored]) -> str:
         stored = kept[check]
         line = next((x for x in stored.result.lines if x.what.startswith(what)), None)
         if line is None:
-            raise ValueError(f"validation/headlines.py names {what!r}, which {check} has no line of: choose another")
+            raise InputError(f"validation/headlines.py names {what!r}, which {check} has no line of: choose another")
         link = f"[{check}](docs/validation/{check}.md)"
         rows.append([claim, line.shown, line.target, f"{link}, {stored.date}{', older' if stored.older else ''}"])
     table = _table(["", "measured", "target", "check"], rows)
@@ -118,7 +119,7 @@ def _when(stored: Stored) -> str:
 def _detail(stored: Stored, notes: Path) -> str:
     result = stored.result
     if not notes.is_file():
-        raise FileNotFoundError(f"{notes} does not exist: say there what the check {result.name!r} is and its targets")
+        raise MissingFileError(f"{notes} does not exist: say there what the check {result.name!r} is and its targets")
     machine = stored.machine or {"machine": "not recorded"}
     about = ", ".join(f"{name} {value}" for name, value in machine.items())
     code = stored.code or "unknown, from before fingerprints were kept"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import isocloth
+from isocloth.base.errors import InputError, MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.fingerprint import code_fingerprint
 from validation.machine import machine
@@ -85,10 +86,10 @@ def load(name: str, folder: Path | None = None) -> Stored:
     """The kept result of a check."""
     path = (folder or FOLDER) / f"{name}.json"
     if not path.is_file():
-        raise FileNotFoundError(f"no result of {name!r} is kept at {path}: isocloth reproduce {name} --store")
+        raise MissingFileError(f"no result of {name!r} is kept at {path}: isocloth reproduce {name} --store")
     data = json.loads(path.read_text(encoding="utf-8"))
     if data["name"] != name or data["quick"]:
-        raise ValueError(f"{path}: expected a whole result of {name!r}: isocloth reproduce {name} --store")
+        raise InputError(f"{path}: expected a whole result of {name!r}: isocloth reproduce {name} --store")
     result = Result(
         name, data["title"], [Line.from_dict(x) for x in data["lines"]], data["notes"], seconds=data["seconds"]
     )

@@ -14,6 +14,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from isocloth.base.errors import MissingFileError
+
 #: digits of a fingerprint
 LENGTH = 16
 
@@ -113,5 +115,5 @@ def _file(module: str, packages: Mapping[str, Path]) -> tuple[Path, bool]:
 def _text(module: str, packages: Mapping[str, Path]) -> str:
     file, there = _file(module, packages)
     if not there:
-        raise FileNotFoundError(f"module {module!r} is imported but is not at {file}: mend the import or its name")
+        raise MissingFileError(f"module {module!r} is imported but is not at {file}: mend the import or its name")
     return file.read_text(encoding="utf-8")
