@@ -88,5 +88,5 @@ def test_a_part_of_a_benchmark_is_not_kept(option: list[str], capsys: pytest.Cap
 
 def test_nothing_is_kept_without_the_rival(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(peer, "version", lambda: None)
-    with pytest.raises(ImportError, match="not installed"):
+    with pytest.raises(ImportError, match="MuJoCo beside isocloth, which is missing"):
         command.main(["--store"])
