@@ -15,15 +15,15 @@ from validation.result import Result, worst_text
 
 STYLE = """
 body { font: 15px/1.45 sans-serif; color: #222; max-width: 1180px; margin: 2em auto; padding: 0 1em; }
-h2 { margin: 2.2em 0 0.2em; border-top: 1px solid #ccc; padding-top: 0.8em; }
+h2 { margin: 1.4em 0 0; border-top: 1px solid #ccc; padding-top: 0.6em; font-size: 19px; }
+p { margin: 0.3em 0; }
 table { border-collapse: collapse; font-size: 13px; margin: 0.6em 0; }
 td, th { padding: 2px 9px; border-bottom: 1px solid #e4e4e4; text-align: right; vertical-align: top; }
-td:first-child, th:first-child, td.text { text-align: left; }
+td:first-child, th:first-child, .text { text-align: left; }
 .missed { color: #b3261e; font-weight: bold; }
-.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(360px, 1fr)); gap: 12px; align-items: start; }
+.figures { display: grid; grid-template-columns: repeat(auto-fill, minmax(540px, 1fr)); gap: 12px; align-items: start; }
 .figures img, .figures svg { width: 100%; height: auto; border: 1px solid #e4e4e4; }
 summary { cursor: pointer; color: #1f5fa8; }
-nav { position: sticky; top: 0; background: #fff; }
 """
 
 
@@ -42,7 +42,7 @@ def page(results: Sequence[Result], *, quick: bool) -> str:
     head = (
         f"<p>{wanted - missed} of {wanted} targets reached in {len(results)} checks, "
         f"{'small versions' if quick else 'whole checks'}, isocloth {isocloth.__version__}, {day}. {escape(about)}.</p>"
-        "<table><tr><th>check</th><th>reached</th><th>worst number (target)</th><th>s</th></tr>"
+        '<table><tr><th>check</th><th>reached</th><th class="text">worst number (target)</th><th>s</th></tr>'
         f"{rows}</table>"
     )
     parts = "\n".join(_part(result) for result in results)
