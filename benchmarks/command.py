@@ -12,7 +12,7 @@ from benchmarks import peer, tables
 from benchmarks.machine import machine
 from benchmarks.parts import SIZES, measure_contact, measure_swing
 from benchmarks.render import pages
-from benchmarks.stored import now, store
+from benchmarks.stored import code_of_benchmarks, now, store
 from benchmarks.swing import TIMESTEP
 from isocloth.base.errors import MissingLibraryError
 from isocloth.base.files import atomic_path
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             )
         print(f"{peer.NAME} is not installed: only isocloth is measured. To compare: {peer.INSTALL}")
         with_peer = False
-    about = machine()
+    about, code = machine(), code_of_benchmarks() if args.store else ""
     options = {k: v for k, v in vars(args).items() if k not in ("json", "store", "render")}
     results: dict[str, Any] = {"machine": about, "options": options}
     print(tables.machine_text(about), flush=True)
@@ -52,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             found = measure(args, with_peer, tell)
             results |= found
             if args.store:
-                store(now(part, about, printed, found))
+                store(now(part, code, about, printed, found))
     if args.json:
         with atomic_path(Path(args.json)) as temporary:
             Path(temporary).write_text(json.dumps(results, indent=1) + "\n", encoding="utf-8")

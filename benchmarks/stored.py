@@ -49,10 +49,10 @@ def code_of_benchmarks() -> str:
     return code_fingerprint("benchmarks.parts", ALL)
 
 
-def now(part: str, machine: dict[str, str], printed: list[str], numbers: dict[str, Any]) -> Stored:
-    """A part that has just been measured."""
+def now(part: str, code: str, machine: dict[str, str], printed: list[str], numbers: dict[str, Any]) -> Stored:
+    """A part that has just been measured, by code whose fingerprint was taken before it ran."""
     day = datetime.datetime.now(datetime.UTC).date().isoformat()
-    return Stored(part, day, isocloth.__version__, code_of_benchmarks(), machine, printed, numbers)
+    return Stored(part, day, isocloth.__version__, code, machine, printed, numbers)
 
 
 def store(stored: Stored, folder: Path | None = None) -> Path:

@@ -46,13 +46,16 @@ def _run(given: argparse.Namespace, names: list[str]) -> list[Result]:
     everything = "all" in names
     out = given.out or (OUT if everything else None)
     results: list[Result] = []
-    for name in CHECKS if everything else names:
+    wanted = CHECKS if everything else names
+    # before anything runs: code that is edited meanwhile is not what ran
+    codes = {name: stored.code_of(name) for name in wanted} if given.store else {}
+    for name in wanted:
         result = check(name, quick=given.quick, out=out, say=_progress)
         results.append(result)
         print(summary(result) if everything else f"{as_text(result)}\n", flush=True)
         # after every check: a long run that is stopped keeps what it has
         if given.store:
-            stored.store(stored.now(result))
+            stored.store(stored.now(result, codes[name]))
         if given.json is not None:
             with atomic_path(given.json) as temporary:
                 Path(temporary).write_text(
@@ -61,8 +64,8 @@ def _run(given: argparse.Namespace, names: list[str]) -> list[Result]:
         if everything and out is not None:
             write_page(results, out / PAGE, quick=given.quick)
     if results:
-        wanted, missed = sum(r.targets for r in results), sum(len(r.missed) for r in results)
-        print(f"{wanted - missed} of {wanted} targets reached in {len(results)} checks")
+        targets, missed = sum(r.targets for r in results), sum(len(r.missed) for r in results)
+        print(f"{targets - missed} of {targets} targets reached in {len(results)} checks")
         for result in results:
             for line in result.missed:
                 print(f"  missed: {result.name}: {line.what}: {line.shown} ({line.target})")

@@ -21,7 +21,7 @@ def kept() -> stored.Stored:
     result.below("a", 0.5, 1.0)
     result.info("b", 2.0, ".1f")
     result.notes.append("a note")
-    return stored.now(result)
+    return stored.now(result, stored.code_of("rigid"))
 
 
 def test_a_result_is_kept_with_its_code_machine_and_day(kept: stored.Stored, tmp_path: Path) -> None:

@@ -91,6 +91,16 @@ def test_whole_results_are_kept_and_small_ones_refused(two: Path, capsys: pytest
     assert (two / "results" / "first.json").read_bytes() == before
 
 
+def test_code_that_is_edited_while_a_check_runs_is_not_what_is_kept(two: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def edited(name: str, **options: object) -> Result:
+        monkeypatch.setattr(stored, "code_of", lambda name: "edited meanwhile")
+        return Result(name, "title")
+
+    monkeypatch.setattr(command, "check", edited)
+    validation.main(["first", "--store"])
+    assert stored.load("first").code == "code of first"
+
+
 def test_the_list_says_what_is_old(
     two: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
