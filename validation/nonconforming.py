@@ -167,9 +167,8 @@ def _layers(result: Result, name: str, nodes: int, duration: float, say: Say) ->
         gap, unmet = min(gap, report.min_gap), max(unmet, report.friction_residual)
         unconverged += not report.converged
         weight.append(-float(floor.force[2]))
-    looked.tell(result, name)
-    thick = fabric.thickness
-    result.above(f"{name}: smallest distance of layers, thicknesses", (gap + thick) / thick, 0.5, ".2f")
+    looked.tell(result, name, apart=0.5)
+    result.info(f"{name}: smallest gap as reported, mm", 1e3 * gap, ".3f")
     result.below(f"{name}: steps not converged", unconverged, 0, ".0f")
     result.below(f"{name}: largest error of a distance at the end, m", largest_error(sim), TOLERANCE, ".1e")
     share = np.mean(weight[-200:]) / (fabric.density * 0.09 * 9.81)

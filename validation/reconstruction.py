@@ -17,6 +17,7 @@ from isocloth import meshes
 from isocloth.base.errors import SamplingError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
+from isocloth.meshes.surfaces import NAMES, Surface, of_mesh, surface
 from isocloth.reconstruction import reconstruct
 from isocloth.reconstruction.distance import distances
 from isocloth.reconstruction.morse.cells import arcs, decompose
@@ -26,7 +27,6 @@ from isocloth.reconstruction.morse.homology import homology
 from isocloth.reconstruction.triangulation.complex import compact, without_pinches
 from isocloth.simulation import Simulation
 from validation.result import Result, Say, Series, silent
-from validation.surfaces import NAMES, Surface, of_mesh, surface
 
 TITLE = "topology, cells, distance and time of surfaces from points"
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from isocloth.cli.repository_commands import FOLDERS
 
 import isocloth
 from isocloth.base.errors import SceneError
@@ -106,15 +107,29 @@ def test_warnings_are_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert int(failed.split()[-1]) > 0
 
 
-def test_other_rooms_read_their_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "folder"), FOLDERS.items())
+def test_commands_of_the_repository_read_their_own_options(
+    name: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = []
-    for name, folder in (("bench", "benchmarks"), ("reproduce", "validation")):
-        module = type(sys)(folder)
-        module.main = lambda argv, name=name: seen.append((name, argv)) or 7  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, folder, module)
-    assert main(["reproduce", "--list"]) == 7
-    assert main(["bench", "swing", "--quick"]) == 7
-    assert seen == [("reproduce", ["--list"]), ("bench", ["swing", "--quick"])]
+    module = type(sys)(folder)
+    module.main = lambda argv: seen.append(argv) or 7  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, folder, module)
+    assert main([name, "swing", "--quick"]) == 7
+    assert seen == [["swing", "--quick"]]
+
+
+@pytest.mark.parametrize(("name", "folder"), FOLDERS.items())
+def test_a_package_without_its_repository_says_where_the_command_is(
+    name: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("isocloth.cli.repository_commands.REPOSITORY", tmp_path)
+    assert main([name, "--list"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"isocloth: error: isocloth {name} runs what is in the folder {folder!r}")
+    assert "pip install -e ." in err
+    assert err.count("\n") == 1
 
 
 def test_the_module_is_the_command() -> None:

@@ -83,7 +83,7 @@ def test_a_database_is_taken_from_the_cache_unless_it_was_made_with_other_number
     cache.cached_states(1, say=lines.append, **SMALL)
     assert len(counted) == 4
     assert lines[0].startswith("making")
-    monkeypatch.setattr(make, "code_fingerprint", lambda: "another")
+    monkeypatch.setattr(make, "code_of_states", lambda: "another")
     cache.cached_states(1, **SMALL)
     assert len(counted) == 6, "made by other code"
     elsewhere = tmp_path / "out"

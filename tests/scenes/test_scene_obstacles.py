@@ -135,7 +135,7 @@ def test_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypatch: 
 
 @pytest.mark.parametrize("motion", [*MOVING, {**MOVING[2], "smooth": True}])
 @pytest.mark.parametrize("kind", ["sphere", "stick"])
-def test_that_moving_obstacles_are_values(kind: str, motion: dict[str, Any]) -> None:
+def test_moving_obstacles_are_values(kind: str, motion: dict[str, Any]) -> None:
     table = {"kind": kind, "radius": 0.05, **motion}
     if kind == "sphere":
         table["centre"] = [0.1, 0.2, 0.3]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from benchmarks import contact_scenes
 from isocloth.simulation.steppers import contact
+from shapes.napkin import folded_napkin
 
 TILT = np.deg2rad(20.0)
 NORMAL = np.array([-np.sin(TILT), 0.0, np.cos(TILT)])
@@ -148,8 +148,7 @@ def test_a_run_with_contact_resumes_with_the_same_bits(tmp_path):
 
 
 def test_an_interrupted_step_leaves_no_trace_in_the_bits():
-    stage = contact_scenes.fold(8)
-    whole, stopped = contact_scenes.simulation(stage), contact_scenes.simulation(stage)
+    whole, stopped = folded_napkin(8), folded_napkin(8)
     for sim in (whole, stopped):
         for _ in range(130):
             sim.step()
@@ -174,8 +173,7 @@ def raise_interrupt(*arguments):
 
 
 def test_a_state_of_another_system_is_refused():
-    stage = contact_scenes.fold(8)
-    sim = contact_scenes.simulation(stage)
+    sim = folded_napkin(8)
     for _ in range(160):
         sim.step()
     state = sim.state.copy()
@@ -183,7 +181,7 @@ def test_a_state_of_another_system_is_refused():
     assert len(coupling.pairs) > 0
     state.memory = state.memory._replace(coupling=coupling._replace(order=coupling.order[:-1]))
     with pytest.raises(ValueError, match="unknowns: expected"):
-        contact_scenes.simulation(stage).state = state
+        folded_napkin(8).state = state
 
 
 def test_wrong_obstacles_are_named():

@@ -4,13 +4,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import contact_scenes
 from isocloth.cloth.system import BOUND, TENSION
 from isocloth.contact.contact_set import ContactSet
 from isocloth.contact.history import ContactHistory, unknown_state, warm_start
 from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton
 from isocloth.solvers.coupling import each_once, pairs_of
+from shapes.napkin import SECONDS, folded_napkin
 
 
 @settings(deadline=None, max_examples=50)
@@ -51,10 +51,9 @@ def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on():
 
     How it lands decides as much as the tolerance, so every step is taken both ways from the same state.
     """
-    folded = contact_scenes.fold(6)
-    sim = contact_scenes.simulation(folded)
+    sim = folded_napkin(6)
     solver, both = sim.stepper.contact, []
-    for _ in range(round(0.72 * folded.seconds / sim.timestep)):
+    for _ in range(round(0.72 * SECONDS / sim.timestep)):
         state = sim.state
         solver.contact = ContactOptions(loaded=0.0)
         eager, reached = sim.step(), sim.positions
@@ -71,7 +70,7 @@ def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on():
 
 
 def test_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others():
-    sim = contact_scenes.simulation(contact_scenes.fold(8))
+    sim = folded_napkin(8)
     solver, seen = sim.stepper.contact, []
     lay_out = solver.lay_out
 
@@ -102,7 +101,7 @@ def test_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others
 
 
 def test_an_order_made_for_other_pairs_gives_the_same_answer():
-    sim = contact_scenes.simulation(contact_scenes.fold(8))
+    sim = folded_napkin(8)
     for _ in range(180):
         sim.step()
     state, solver, ends = sim.state.copy(), sim.stepper.contact, []
@@ -118,7 +117,7 @@ def test_an_order_made_for_other_pairs_gives_the_same_answer():
 
 
 def test_steps_begin_without_the_stiffness_of_angles_and_go_on_with_it(monkeypatch):
-    sim = contact_scenes.simulation(contact_scenes.fold(6))
+    sim = folded_napkin(6)
     sim.stepper.contact.contact = ContactOptions(without_angles=2)
     solve_linearised, seen = ContactNewton._solve_linearised, []
 

@@ -21,7 +21,7 @@ from isocloth.base.errors import FailedRunError, UnknownNameError
 from isocloth.base.files import atomic_path
 from isocloth.base.processes import end_with, without_main
 from isocloth.folding import hands, library, stage
-from isocloth.folding.code import code_fingerprint
+from isocloth.folding.code import code_of_states
 from isocloth.folding.library import Made, simulated_state
 from isocloth.meshes import arguments, rectangle
 from isocloth.states import napkin
@@ -54,7 +54,7 @@ def settings() -> dict[str, Any]:
         for name, value in sorted(vars(room).items())
         if name.isupper() and isinstance(value, (int, float, tuple))
     }
-    return {"fabric": asdict(stage.FABRIC), "settings": numbers, "code": code_fingerprint()}
+    return {"fabric": asdict(stage.FABRIC), "settings": numbers, "code": code_of_states()}
 
 
 def simulated_states(

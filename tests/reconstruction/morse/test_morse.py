@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction.morse import discrete_gradient, flows
 from isocloth.reconstruction.morse.cells import arcs, decompose
 from isocloth.reconstruction.morse.height import random_directions
 from isocloth.reconstruction.morse.homology import boundary_matrices, homology, smith
 from isocloth.reconstruction.morse.levels import level_counts, level_set, regular_levels
-from validation.surfaces import surface
 
 from ..shapes import NAMES, found
 

@@ -7,11 +7,11 @@ from hypothesis import strategies as st
 
 from isocloth.base.errors import MeshError
 from isocloth.meshes.geometry import corner_angles
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction import reconstruct
 from isocloth.reconstruction.distance import distances
 from isocloth.reconstruction.remeshing.patches import cut
 from isocloth.reconstruction.remeshing.split_charts import split_edges
-from validation.surfaces import surface
 
 from ..shapes import assert_simulates, found
 

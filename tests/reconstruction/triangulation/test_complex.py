@@ -2,9 +2,9 @@ import numpy as np
 import pytest
 
 from isocloth import meshes
+from isocloth.meshes.surfaces import NAMES, surface
 from isocloth.reconstruction.triangulation.complex import Complex, compact, large_components, oriented, without_pinches
 from isocloth.reconstruction.triangulation.handles import small_handles
-from validation.surfaces import NAMES, surface
 
 
 @pytest.mark.parametrize("name", ["sphere", "torus", "annulus", "pair of pants", "tank top", "ellipsoid vest"])

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction.triangulation.neighbours import nearest
 from isocloth.reconstruction.triangulation.normals import normals, tangent_frames
-from validation.surfaces import surface
 
 
 def test_normals_of_a_sphere_are_radial():

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction import reconstruct
 from isocloth.reconstruction.triangulation import ribbon, triangulate
 from isocloth.reconstruction.triangulation.neighbours import MOST
 from isocloth.reconstruction.triangulation.remove_handles import remove_handles
-from validation.surfaces import surface
 
 from ..nets import planar_net
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 import trimesh
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction.triangulation import ribbon
 from isocloth.reconstruction.triangulation.neighbours import MOST
-from validation.surfaces import surface
 
 from ..nets import planar_net
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import isocloth as ic
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction import draw
-from validation.surfaces import surface
 
 
 def flat(count, seed):

@@ -2,9 +2,9 @@
 
 import numpy as np
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction.triangulation.complex import compact
 from isocloth.reconstruction.triangulation.triangulate import manifold_components, triangulate
-from validation.surfaces import surface
 
 
 def test_holes_torn_by_taking_out_pinches_are_closed():

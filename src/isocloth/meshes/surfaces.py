@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from isocloth import meshes
+from isocloth.base.errors import UnknownNameError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 
 
@@ -194,7 +195,7 @@ def surface(name: str) -> Surface:
         mesh = meshes.tank_top(triangles=4000)
         shape, invariants, betti = (mesh.vertices, mesh.triangles), (-2, 4), (1, 3, 0)
     else:
-        raise KeyError(f"surface {name!r} is unknown; choose one of {', '.join(NAMES)}")
+        raise UnknownNameError(f"surface {name!r} is unknown; choose one of {', '.join(NAMES)}")
     return Surface(name, shape[0], shape[1], (1, *invariants, two_sided), betti)
 
 
