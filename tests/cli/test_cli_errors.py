@@ -7,11 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from isocloth.cli.repository_commands import FOLDERS
 
 import isocloth
 from isocloth.base.errors import SceneError
 from isocloth.cli import main
+from isocloth.cli.repository_commands import FOLDERS
 
 SCENE = """
 [cloth]
