@@ -10,11 +10,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from isocloth.cloth.problem import Past, Problem, Scheme, StepProblem
 
 import isocloth as ic
 import validation
 from isocloth.cli import main
+from isocloth.cloth.cloth import Cloth
+from isocloth.cloth.step import Past, Scheme, Step, StepArrays
+from isocloth.contact.options import ContactOptions
+from isocloth.simulation.memory import NewtonMemory, ParticleMemory
 from isocloth.solvers import Outcome
 from isocloth.terms.rows import Rows
 
@@ -180,8 +183,9 @@ def test_the_notation_names_every_quantity() -> None:
     """Fields of the public and of the discrete quantities; a new one is explained where readers look for it."""
     text = (ROOT / "docs" / "notation.md").read_text(encoding="utf-8")
     named = {word for span in re.findall(r"`([^`\n]+)`", text) for word in re.findall(r"\w+", span)}
-    options = (ic.NewtonOptions, ic.ProjectionOptions)
-    kinds = (ic.Fabric, ic.Report, ic.State, *options, Problem, StepProblem, Scheme, Past, Rows, Outcome)
+    options = (ic.NewtonOptions, ic.ProjectionOptions, ContactOptions)
+    steps = (Cloth, Step, StepArrays, Scheme, Past, Rows, Outcome, NewtonMemory, ParticleMemory)
+    kinds = (ic.Fabric, ic.Report, ic.State, ic.Wrench, *options, *steps)
     wanted = {name for kind in kinds for name in kind.__annotations__}  # of data classes and named tuples alike
     missing = sorted(name for name in wanted if not name.startswith("_") and name not in named)
     assert not missing, f"docs/notation.md does not name {', '.join(missing)}"
