@@ -52,7 +52,7 @@ def _bent(nodes: int) -> Any:
     return sim
 
 
-def _fold(nodes: int) -> Any:
+def _fold(nodes: int, **options: Any) -> Any:
     """A napkin folded in half on a floor, with friction and self-collision."""
     import isocloth as ic
 
@@ -60,7 +60,12 @@ def _fold(nodes: int) -> Any:
     fabric = ic.Fabric(density=0.2, bending=1e-4, damping=0.2, friction=0.4, thickness=1e-3)
     start = flat.vertices + np.array([0.0, 0.0, 0.5e-3])
     sim = ic.Simulation(
-        flat.with_vertices(start), fabric, rest=flat, obstacles=[ic.Floor(friction=0.4)], self_collision=True
+        flat.with_vertices(start),
+        fabric,
+        rest=flat,
+        obstacles=[ic.Floor(friction=0.4)],
+        self_collision=True,
+        **options,
     )
     held = np.array([flat.nearest([1.0, y, 0.0]) for y in (0.0, 1.0)])
     begin = start[held].copy()
@@ -88,7 +93,7 @@ def _drape(nodes: int) -> Any:
     return ic.Simulation(flat, fabric, obstacles=[ball], self_collision=True)
 
 
-def _pinched(nodes: int) -> Any:
+def _pinched(nodes: int, **options: Any) -> Any:
     """A sheet between jaws that lift it off a floor, hit by a stick."""
     import isocloth as ic
 
@@ -97,7 +102,12 @@ def _pinched(nodes: int) -> Any:
     fabric = ic.Fabric(density=0.2, bending=1e-5, damping=0.2, friction=0.4, thickness=1e-3)
     stick = ic.Stick([0.2, -0.2, 0.25], [0.2, 0.6, 0.25], 0.01, velocity=[-0.4, 0.0, 0.0])
     sim = ic.Simulation(
-        flat.with_vertices(start), fabric, rest=flat, obstacles=[ic.Floor(friction=0.4), stick], self_collision=True
+        flat.with_vertices(start),
+        fabric,
+        rest=flat,
+        obstacles=[ic.Floor(friction=0.4), stick],
+        self_collision=True,
+        **options,
     )
     sim.pinch(
         None, [0.06, 0.06, 0.02], normal=[0.0, 0.0, 1.0], force=5.0, friction=0.6,
@@ -107,14 +117,14 @@ def _pinched(nodes: int) -> Any:
 
 
 #: name -> how it is built, and steps
-SCENES: dict[str, tuple[Callable[[], Any], int]] = {
+SCENES: dict[str, tuple[Callable[..., Any], int]] = {
     "swing 9x9": (lambda: _swing(9), 1400),
     "swing 17x17": (lambda: _swing(17), 700),
     "swing 33x33": (lambda: _swing(33), 200),
     "bent triangles 17x17": (lambda: _bent(17), 400),
-    "fold 12x12": (lambda: _fold(12), 260),
+    "fold 12x12": (lambda **options: _fold(12, **options), 260),
     "drape 20x20": (lambda: _drape(20), 100),
-    "pinched 15x15": (lambda: _pinched(15), 120),
+    "pinched 15x15": (lambda **options: _pinched(15, **options), 120),
 }
 
 

@@ -46,7 +46,9 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     result = Result("forces", TITLE)
     scale = FABRIC.density * SIDE**2 * SPEED
     for integrator in ("bdf2", "euler"):
-        cut, whole, off = [], [], 0
+        cut: list[float] = []
+        whole: list[float] = []
+        off = 0
         for seed in range(2 if quick else 8):
             say(f"{integrator}, throw {seed + 1}")
             sim = thrown(12 if quick else 16, integrator, seed)

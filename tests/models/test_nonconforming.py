@@ -39,12 +39,12 @@ def test_a_spinning_sheet_keeps_momentum_and_energy():
     sim.velocities = np.cross([0.5, 0.2, 6.0], MESH.vertices - centre)
     before = sim.energy["kinetic"]
     mass = sim.solver.mass[:, None]
-    spin = np.sum(mass * np.cross(sim.state.memory.particles, sim.state.particle_velocities), axis=0)
+    spin = np.sum(mass * np.cross(sim.state.memory.particles, sim.state.memory.velocities), axis=0)
     for _ in range(200):
         report = sim.step()
         assert report.converged
         assert distance_error(sim) <= 1e-6
-    after = np.sum(mass * np.cross(sim.state.memory.particles, sim.state.particle_velocities), axis=0)
+    after = np.sum(mass * np.cross(sim.state.memory.particles, sim.state.memory.velocities), axis=0)
     np.testing.assert_allclose(after, spin, rtol=1e-3, atol=1e-3 * np.abs(spin).max())
     assert sim.energy["kinetic"] == pytest.approx(before, rel=5e-3)
 

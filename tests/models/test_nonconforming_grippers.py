@@ -42,7 +42,7 @@ def test_a_sheet_slips_with_the_acceleration_that_friction_leaves(share):
     speed = []
     while gripper.lost == 0 and len(speed) < 200:
         assert sim.step().converged
-        speed.append(-float(mass @ sim.state.particle_velocities[:, 2]))
+        speed.append(-float(mass @ sim.state.memory.velocities[:, 2]))
     rate = np.polyfit(sim.timestep * np.arange(10, len(speed) - 1), speed[10:-1], 1)[0]
     assert rate == pytest.approx(9.81 * (1.0 - share), rel=0.03)
     assert gripper.slip.max() > 1e-3
@@ -57,7 +57,7 @@ def test_a_gripper_takes_the_sheet_along_and_lets_it_go():
     np.testing.assert_allclose(sim.positions[nodes] - before, np.tile([0.04, 0.0, 0.02], (len(nodes), 1)), atol=1e-4)
     gripper.release()
     mass = sim.solver.mass / sim.solver.mass.sum()
-    high, rise = mass @ sim.state.memory.particles[:, 2], mass @ sim.state.particle_velocities[:, 2]
+    high, rise = mass @ sim.state.memory.particles[:, 2], mass @ sim.state.memory.velocities[:, 2]
     assert rise == pytest.approx(0.2, abs=0.02)
     for _ in range(50):
         assert sim.step().converged

@@ -34,7 +34,7 @@ def clapping(self_collision):
 def test_wings_that_clap_do_not_pass_and_keep_their_momentum():
     sim = clapping(True)
     mass = sim.solver.mass
-    layers, before = Layers(sim.mesh, sim.positions), mass @ sim.state.particle_velocities
+    layers, before = Layers(sim.mesh, sim.positions), mass @ sim.state.memory.velocities
     touched = 0
     for _ in range(100):
         report = sim.step()
@@ -49,7 +49,7 @@ def test_wings_that_clap_do_not_pass_and_keep_their_momentum():
     assert touched > 3
     again = copy.deepcopy(sim.solver), copy.deepcopy(sim.stepper)  # what is factorised for contact stays behind
     assert all(part is not None for part in again)
-    np.testing.assert_allclose(mass @ sim.state.particle_velocities, before, atol=1e-12)
+    np.testing.assert_allclose(mass @ sim.state.memory.velocities, before, atol=1e-12)
 
 
 def test_without_self_collision_the_wings_do_pass():

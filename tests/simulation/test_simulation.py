@@ -335,3 +335,14 @@ def test_a_motion_does_not_depend_on_where_the_cloth_is_or_how_it_is_turned_abou
             sim.step()
         ends.append((sim.positions - move) @ rotation)
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-7)
+
+
+def test_names_of_version_0_1_warn_and_work():
+    sim = ic.Simulation(SHEET, ic.Fabric(density=0.2))
+    with pytest.warns(DeprecationWarning, match="cloth"):
+        assert sim.problem is sim.cloth
+    for name, value in (("multipliers", sim.state.memory.multipliers), ("touch", sim.state.memory.history)):
+        with pytest.warns(DeprecationWarning, match="memory"):
+            assert getattr(sim.state, name) is value
+    with pytest.raises(AttributeError, match="a state has no 'tension'"):
+        sim.state.tension  # noqa: B018

@@ -6,9 +6,9 @@ steps converged; the default is not at the edge of it. Where a constant trades a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from isocloth.base.errors import InputError
 
@@ -28,6 +28,11 @@ class ContactNumbers(NamedTuple):
     threshold_updates: int
     shortest: float
     full: float
+
+
+def _option(default: Any, unit: str, tried: tuple[Any, ...]) -> Any:
+    """A constant with its unit and the ends of the range that was tried."""
+    return field(default=default, metadata={"unit": unit, "tried": tried})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,36 +89,57 @@ class ContactOptions:
 
     The papers' lagged friction:
         settled: the last displacement of a step that has converged, in thicknesses: the papers' e2.
+
+    Particles of the nonconforming model, whose contact comes after their step:
+        sweeps: (repetitions over all contacts, change in m that ends them) of Gauss-Seidel.
+        turns: how often what touches is pushed out in a step, with distances restored in between: always, and at
+            most if layers or points and edges of obstacles are still nearer than `near_enough`.
+        near_enough: in thicknesses.
+        jaw_tries: how often a step is taken again until all forces between jaws agree with friction.
+        jaw_excess: by which part a force between jaws may exceed what friction bears.
+        jaw_straight: cosine of the angle by which friction between jaws may be askew.
     """
 
-    penetration: float = 0.1
-    friction: float = 1e-4
-    friction_loosened: tuple[tuple[int, float], ...] = ((3, 1e-3), (5, 1e-2))
-    sliding: float = 1e-2
-    forgiven: float = 0.01
-    loaded: float = 1e-3
-    stiffness: float = 1e3
-    stiffest: float = 1e8
-    yielding: float = 0.2
-    impact_softening: tuple[float, ...] = (0.03, 0.3)
-    thoroughness: tuple[tuple[float, int], ...] = ((1e-1, 3), (1e-1, 3), (1e-2, 4), (1e-3, 12))
-    without_angles: int = 5
-    patience: int = 2
-    library_zero: float = 1e-6
-    correctable: int = 25
-    same_stiffness: float = 0.05
-    corrections: tuple[int, float] = (12, 1e-2)
-    threshold_corrections: tuple[int, float] = (1, 0.1)
-    threshold_updates: int = 8
-    shortest: float = 0.1
-    full: float = 0.1
-    pattern_kept: float = 1.5
-    reordered: float = 1.3
-    proximity: float = 0.5
-    found: float = 0.2
-    looked_again: float = 1.0
-    calmed: int = 6
-    settled: float = 0.01
+    penetration: float = _option(0.1, "thicknesses", (0.03, 0.3))
+    friction: float = _option(1e-4, "1", (1e-5, 1e-3))
+    friction_loosened: tuple[tuple[int, float], ...] = _option(
+        ((3, 1e-3), (5, 1e-2)), "(linearisations, 1)", ((), ((2, 1e-3), (3, 1e-2)))
+    )
+    sliding: float = _option(1e-2, "1", (1e-3, 3e-2))
+    forgiven: float = _option(0.01, "1", (1e-3, 0.03))
+    loaded: float = _option(1e-3, "1", (1e-4, 1e-2))
+    stiffness: float = _option(1e3, "1, of m/h^2", (3e2, 1e4))
+    stiffest: float = _option(1e8, "1, of m/h^2", (1e6, 1e10))
+    yielding: float = _option(0.2, "1", (0.05, 0.5))
+    impact_softening: tuple[float, ...] = _option((0.03, 0.3), "1", ((), (0.01, 0.1)))
+    thoroughness: tuple[tuple[float, int], ...] = _option(
+        ((1e-1, 3), (1e-1, 3), (1e-2, 4), (1e-3, 12)),
+        "(1, factorisations)",
+        (((1e-3, 12),), ((1e-1, 2), (1e-1, 2), (1e-2, 3), (1e-3, 8))),
+    )
+    without_angles: int = _option(5, "linearisations", (0, 10))
+    patience: int = _option(2, "linearisations", (0, 5))
+    library_zero: float = _option(1e-6, "1", (1e-7, 1e-4))
+    correctable: int = _option(25, "contacts", (5, 100))
+    same_stiffness: float = _option(0.05, "1", (0.01, 0.2))
+    corrections: tuple[int, float] = _option((12, 1e-2), "(substitutions, 1)", ((4, 1e-1), (25, 1e-3)))
+    threshold_corrections: tuple[int, float] = _option((1, 0.1), "(substitutions, 1)", ((0, 0.1), (4, 0.01)))
+    threshold_updates: int = _option(8, "1", (0, 20))
+    shortest: float = _option(0.1, "1", (0.02, 0.5))
+    full: float = _option(0.1, "1", (0.01, 0.5))
+    pattern_kept: float = _option(1.5, "1", (1.1, 3.0))
+    reordered: float = _option(1.3, "1", (1.1, 2.0))
+    proximity: float = _option(0.5, "1", (0.25, 1.0))
+    found: float = _option(0.2, "thicknesses", (0.05, 0.5))
+    looked_again: float = _option(1.0, "thicknesses", (0.3, 3.0))
+    calmed: int = _option(6, "iterates", (3, 12))
+    settled: float = _option(0.01, "thicknesses", (0.003, 0.03))
+    sweeps: tuple[int, float] = _option((30, 1e-7), "(1, m)", ((10, 1e-6), (100, 1e-8)))
+    turns: tuple[int, int] = _option((2, 8), "1", ((1, 4), (3, 16)))
+    near_enough: float = _option(0.8, "thicknesses", (0.6, 0.9))
+    jaw_tries: int = _option(20, "1", (10, 40))
+    jaw_excess: float = _option(1e-4, "1", (1e-5, 1e-3))
+    jaw_straight: float = _option(0.99, "1", (0.95, 0.999))
 
     def __post_init__(self) -> None:
         if not (self.penetration > 0 and self.friction > 0 and self.stiffness > 1 and self.yielding > 0):

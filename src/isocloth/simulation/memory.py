@@ -71,7 +71,10 @@ def memory_from_dict(values: Mapping[str, Any]) -> Memory:
 def fits(memory: Memory, other: Memory) -> str:
     """Empty, or why a memory cannot take the place of another."""
     if type(memory) is not type(other):
-        return f"the state has the {type(memory).__name__} of another model: expected {type(other).__name__}"
+        return (
+            f"the state has a {type(memory).__name__}: expected a {type(other).__name__}; it belongs to a simulation with "
+            "another model"
+        )
     if isinstance(memory, ParticleMemory):
         assert isinstance(other, ParticleMemory)
         if memory.particles.shape != other.particles.shape:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
@@ -10,6 +11,12 @@ import numpy as np
 
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.simulation.memory import Memory, memory_from_dict
+
+#: of version 0.1 -> in the memory
+_MOVED = {
+    "multipliers": "multipliers", "touching": "touching", "touch": "history", "room": "coupling",
+    "particles": "particles", "particle_velocities": "velocities",
+}  # fmt: skip
 
 
 @dataclass(slots=True)
@@ -49,6 +56,14 @@ class State:
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
+
+    def __getattr__(self, name: str) -> Any:
+        """Names of version 0.1 that are now in the memory."""
+        where = _MOVED.get(name)
+        if where is None:
+            raise AttributeError(f"a state has no {name!r}: expected one of {', '.join(f.name for f in fields(State))}")
+        warnings.warn(f"State.{name} is now State.memory.{where}", DeprecationWarning, stacklevel=2)
+        return getattr(self.memory, where)
 
     def copy(self) -> State:
         """An independent copy."""

@@ -56,7 +56,7 @@ def make_stepper(
 ) -> FreeStepper | ParticleStepper:
     """The stepper of a cloth, among what is in the world or, with None, where there is nothing to touch."""
     if cloth.model.stepper == "particles":
-        return ParticleStepper(cloth, gravity, world)
+        return ParticleStepper(cloth, gravity, world, method.contact_options)
     solver = method.solver or ("newton" if world is not None else cloth.model.solver)
     if world is None:
         return FreeStepper(cloth, make_solver(solver, cloth, method.options, timestep), method.integrator)

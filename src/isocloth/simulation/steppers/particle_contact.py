@@ -19,15 +19,9 @@ import scipy.sparse as sp
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.contact_set import ContactSet, wrenches_on_bodies
 from isocloth.contact.detector import ContactDetector
+from isocloth.contact.options import ContactOptions
 from isocloth.friction.gauss_seidel import projected_gauss_seidel, unmet
 from isocloth.solvers.impulses import AIM, Impulses, Impulsive
-
-#: repetitions over all contacts, and the change in m that ends them
-SWEEPS, STILL = 30, 1e-7
-#: how often what touches is pushed out in a step, with distances restored in between: always, and if layers or points
-#: and edges of obstacles are still nearer than ENOUGH of the thickness
-TURNS, MOST_TURNS = 2, 8
-ENOUGH = 0.8
 
 
 class Touched(NamedTuple):
@@ -47,7 +41,8 @@ NOTHING_TOUCHED = Touched(np.empty(0, dtype=np.int64), 0, np.inf, 0.0, False, np
 class ParticleContact:
     """Pushes the nodes of one cloth, of masses (n,) kg, out of what they touch."""
 
-    def __init__(self, impulses: Impulses, node_mass: FloatArray) -> None:
+    def __init__(self, impulses: Impulses, node_mass: FloatArray, options: ContactOptions) -> None:
+        self._options = options
         self._impulses, self._node_mass = impulses, node_mass
         self._to_nodes = impulses.midpoints.to_nodes
 
@@ -92,16 +87,16 @@ class ParticleContact:
         world = detector.world
         wrenches = np.zeros((1 + len(world.obstacles), 6))
         touch = NOTHING_TOUCHED._replace(wrenches=wrenches)
-        for turn in range(MOST_TURNS):
+        for turn in range(self._options.turns[1]):
             if not found.error <= self._impulses.tolerance:
                 break
             y = self._nodes(found, held, goal)
             c = detector.find(y)
-            if turn >= TURNS and not self._too_near(c, detector):
+            if turn >= self._options.turns[0] and not self._too_near(c, detector):
                 break
             moved, push = np.zeros_like(y), np.zeros((len(c.gap), 3))
             if len(c.gap):
-                projected_gauss_seidel(c, self._node_mass, pinned, SWEEPS, STILL, moved, push)
+                projected_gauss_seidel(c, self._node_mass, pinned, *self._options.sweeps, moved, push)
             pushing = np.einsum("cd,cd->c", push, c.normal) > 0.0
             if not pushing.any():
                 touch = touch._replace(gap=min(touch.gap, float(c.gap.min(initial=np.inf))))
@@ -129,10 +124,9 @@ class ParticleContact:
         y[held] = goal[held]
         return y
 
-    @staticmethod
-    def _too_near(c: ContactSet, detector: ContactDetector) -> bool:
+    def _too_near(self, c: ContactSet, detector: ContactDetector) -> bool:
         world = detector.world
-        return world.has_pairs and bool((c.gap < -(1.0 - ENOUGH) * world.fabric.thickness).any())
+        return world.has_pairs and bool((c.gap < -(1.0 - self._options.near_enough) * world.fabric.thickness).any())
 
     def _stopped(
         self, found: Impulsive, c: ContactSet, y: FloatArray, before: FloatArray, pushing: BoolArray, pinned: BoolArray,
@@ -147,7 +141,8 @@ class ParticleContact:
         speed = np.einsum("ck,ckd->cd", chosen.weights, nodal[chosen.nodes]) - (moved - chosen.slip) / h
         chosen = chosen._replace(gap=np.einsum("cd,cd->c", speed, chosen.normal), slip=speed)
         change, push = np.zeros_like(y), np.zeros_like(speed)
-        projected_gauss_seidel(chosen, self._node_mass, pinned, SWEEPS, STILL / h, change, push)
+        most, still = self._options.sweeps
+        projected_gauss_seidel(chosen, self._node_mass, pinned, most, still / h, change, push)
         force = np.zeros((len(c.gap), 3))
         force[pushing] = push / h
         return change, force

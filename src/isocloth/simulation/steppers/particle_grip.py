@@ -15,17 +15,16 @@ import numpy as np
 
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.jaws import Jaws
-
-#: how often a step is taken to find out which nodes slip
-TRIES = 20
-#: by which part a force may exceed what friction bears, and cosine of the angle by which friction may be askew
-EXCESS, STRAIGHT = 1e-4, 0.99
+from isocloth.contact.options import ContactOptions
 
 
 class Grips:
     """All jaws during one step of a cloth with n nodes; nodes `held` (n,) by grasps go to `start` (n, 3), m."""
 
-    def __init__(self, jaws: Sequence[Jaws], held: BoolArray, start: FloatArray, tolerance: float) -> None:
+    def __init__(
+        self, jaws: Sequence[Jaws], held: BoolArray, start: FloatArray, tolerance: float, options: ContactOptions
+    ) -> None:
+        self._options = options
         self.jaws, self._tolerance = jaws, tolerance
         self.pinned, self.goal = held.copy(), start.copy()
         self._normal, self._limit = np.zeros_like(start), np.zeros(len(start))
@@ -73,11 +72,11 @@ class Grips:
         moves = self._slips & (length > self._tolerance)
         with_friction = np.einsum("nd,nd->n", slip, self.friction)
         backwards = moves & self._turned & (with_friction > 0.0)
-        askew = moves & ~backwards & (with_friction > -STRAIGHT * length * self._limit)
+        askew = moves & ~backwards & (with_friction > -self._options.jaw_straight * length * self._limit)
         against = -slip * (self._limit / np.maximum(length, 1e-300))[:, None]
         wrong = np.linalg.norm(self.friction - against, axis=1) / bears  # of those that slip, while it is not settled
         self.residual = max(self.residual, float(wrong[askew | backwards].max(initial=0.0)))
-        over = sticks & ~self._stubborn & (size > (1.0 + EXCESS) * self._limit)
+        over = sticks & ~self._stubborn & (size > (1.0 + self._options.jaw_excess) * self._limit)
         self._slips = (self._slips | over) & ~backwards
         self._stubborn |= backwards
         self._turned |= askew

@@ -13,6 +13,7 @@ import numpy as np
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.contact.detector import ContactDetector
+from isocloth.contact.options import ContactOptions
 from isocloth.contact.world import CollisionWorld
 from isocloth.models import Nonconforming
 from isocloth.simulation.announce import announce_compilation
@@ -22,7 +23,7 @@ from isocloth.simulation.memory import Memory, ParticleMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.free import after
 from isocloth.simulation.steppers.particle_contact import NOTHING_TOUCHED, ParticleContact, Touched
-from isocloth.simulation.steppers.particle_grip import TRIES, Grips
+from isocloth.simulation.steppers.particle_grip import Grips
 from isocloth.simulation.steppers.stepper import Part, Targets
 from isocloth.solvers.impulses import Impulses, Impulsive
 from isocloth.solvers.outcome import Outcome
@@ -34,13 +35,20 @@ class ParticleStepper:
 
     integrator = "impulses"
 
-    def __init__(self, cloth: Cloth, gravity: float, world: CollisionWorld | None = None) -> None:
+    def __init__(
+        self,
+        cloth: Cloth,
+        gravity: float,
+        world: CollisionWorld | None = None,
+        options: ContactOptions | None = None,
+    ) -> None:
+        self.options = options or ContactOptions()
         model, fabric, rest = cloth.model, cloth.fabric, cloth.mesh
         assert isinstance(model, Nonconforming)
         self.cloth, self.world = cloth, world
         self.midpoints = midpoints(rest)
         self.impulses = Impulses(self.midpoints, fabric, gravity, model.tolerance, model.max_solves)
-        self.contact = ParticleContact(self.impulses, fabric.density * cloth.area)
+        self.contact = ParticleContact(self.impulses, fabric.density * cloth.area, self.options)
 
     @property
     def solver(self) -> Impulses:
@@ -94,7 +102,7 @@ class ParticleStepper:
         if self.world is not None and not self.world.empty:
             self.world.place(state.placed, targets.placed, state.time, state.time + h)
             detector = ContactDetector(self.world, state.positions, targets.held, state.time, state.time + h)
-        grips = Grips(jaws, targets.held, targets.start, self.impulses.tolerance)
+        grips = Grips(jaws, targets.held, targets.start, self.impulses.tolerance, self.options)
         with announce_compilation() if state.steps == 0 else nullcontext():
             push = targets.force(targets.start)
             if state.steps == 0 and detector is not None:
@@ -120,7 +128,7 @@ class ParticleStepper:
         held, start = targets.held, targets.start
         pushed = np.zeros_like(start) if push is None else push
         solves = 0
-        for _ in range(TRIES if grips.jaws else 1):
+        for _ in range(self.options.jaw_tries if grips.jaws else 1):
             found, touch, velocities, force = self._attempt(state, held, grips, h, detector, pushed)
             solves += found.solves
             positions = self.midpoints.to_nodes @ found.positions
