@@ -1,5 +1,6 @@
 """Obstacles that come, go and move at run time."""
 
+import copy
 import pickle
 
 import numpy as np
@@ -145,6 +146,82 @@ def test_a_simulation_pickles_and_goes_on_with_the_same_bits():
     np.testing.assert_array_equal(sim.positions, other.positions)
     assert other.obstacles[0] == table
     np.testing.assert_array_equal(other.forces[other.obstacles[0]].force, table.force)
+
+
+def test_frames_show_obstacles_where_they_were(tmp_path):
+    """Of a run in which a table is lowered, a ball is put in on the way, and which is interrupted and resumed."""
+    table, ball = ic.Box([0.0, 0.0, -0.05], [0.6, 0.6, 0.1]), ic.Sphere([0.4, 0.0, 0.5], 0.05)
+
+    def direct(sim):
+        sim.move_to(table, [0.0, 0.0, -0.05 - 0.1 * sim.time])
+        if sim.time > 0.095 and ball not in sim.obstacles:
+            sim.add(ball)
+
+    sim = ic.Simulation(SHEET, FABRIC, obstacles=[table])
+    whole = sim.run(0.2, on_frame=direct)
+    heights = whole.obstacles[0][0][:, :, 2].mean(axis=1)
+    assert heights == pytest.approx(-0.05 - 0.1 * np.maximum(whole.times - 0.01, 0.0), abs=1e-12)
+    sizes = np.ptp(whole.obstacles[1][0], axis=1).max(axis=1)  # a point before it was there
+    assert (sizes[whole.times < 0.095] == 0.0).all()
+    assert (sizes[whole.times > 0.105] > 0.09).all()
+    file = tmp_path / "run.npz"
+
+    class Stop(Exception):
+        pass
+
+    def stopped(sim):
+        direct(sim)
+        if sim.time > 0.145:
+            raise Stop
+
+    first = ic.Simulation(SHEET, FABRIC, obstacles=[table])
+    with pytest.raises(Stop):
+        first.run(0.2, on_frame=stopped, checkpoint=file)
+    again = ic.Simulation(SHEET, FABRIC, obstacles=[table])
+    with pytest.raises(ValueError, match="saved among 2 obstacles"):
+        again.run(0.2, on_frame=direct, checkpoint=file)
+    again.add(ball)
+    resumed = again.run(0.2, on_frame=direct, checkpoint=file)
+    np.testing.assert_array_equal(resumed.positions, whole.positions)
+    np.testing.assert_allclose(resumed.obstacles[0][0][12:], whole.obstacles[0][0][12:], atol=1e-15)
+
+
+def test_a_copy_and_a_pickle_of_a_cloth_with_hinges_go_on_with_the_same_bits():
+    mesh = ic.meshes.rectangle(0.3, 0.3, shape=(6, 6), element="triangle")
+    fabric = ic.Fabric(density=0.2, bending=1e-4, bending_damping=1e-6)
+    sim = ic.Simulation(mesh, fabric, bending_model="hinge", obstacles=[ic.Sphere([0.15, 0.15, -0.1], 0.09)])
+    sim.grasp(mesh.corners[:1])
+    for _ in range(8):
+        sim.step()
+    others = [copy.deepcopy(sim), pickle.loads(pickle.dumps(sim))]
+    for _ in range(12):
+        iterations = [s.step().iterations for s in (sim, *others)]
+        assert len(set(iterations)) == 1
+    for other in others:
+        np.testing.assert_array_equal(sim.positions, other.positions)
+
+
+def test_views_of_an_unpickled_simulation_show_its_forces():
+    floor = ic.Floor()
+    sim = ic.Simulation(SHEET, FABRIC, obstacles=[floor])
+    for _ in range(5):
+        sim.step()
+    other = pickle.loads(pickle.dumps(sim))
+    np.testing.assert_array_equal(other.obstacles[0].force, floor.force)
+    assert floor.force[2] < 0.0
+
+
+def test_a_grasp_that_is_younger_than_an_assigned_state_acts_from_its_next_step_on():
+    sim = ic.Simulation(SHEET, FABRIC)
+    state = sim.state.copy()
+    for _ in range(5):
+        sim.step()
+    grasp = sim.grasp(SHEET.corners)
+    sim.state = state
+    assert not grasp.force.any()
+    report = sim.step()
+    assert grasp.force.any()
+    np.testing.assert_allclose(report.forces[grasp].force, -grasp.force.sum(axis=0), atol=1e-12)
 
 
 @pytest.mark.parametrize("model", ["nonconforming"])

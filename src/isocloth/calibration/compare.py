@@ -104,7 +104,8 @@ def _named(models: Sequence[str | Model]) -> dict[str, Model]:
     for given in [models] if isinstance(models, str | Model) else models:
         model = as_model(given)
         default = asdict(type(model)())
-        named = [f"{k} {v:g}" for k, v in asdict(model).items() if v != default[k]]
+        changed = {k: v for k, v in asdict(model).items() if v != default[k]}
+        named = [f"{k} {v}" if isinstance(v, str) else f"{k} {v:g}" for k, v in changed.items()]
         name = ", ".join([model.name, *named])
         if name in found:
             raise InputError(f"models: {name!r} is named twice; expected different ones, or other parameters")

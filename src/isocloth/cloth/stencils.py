@@ -22,23 +22,21 @@ class Stencils:
 
     def __init__(self, terms: Sequence[Term], work: Workspace) -> None:
         self._work = work
-        self._energy, self._gradient, self._hessian = [], [], []
-        begin = 0
-        for term in terms:
-            count, m = term.stencils.shape
-            self._energy.append(np.zeros(count))
-            self._gradient.append(np.zeros((count, m, 3)))
-            size = 9 * m * m * count
-            self._hessian.append(work.hessian[begin : begin + size].reshape(count, 3 * m, 3 * m))
-            begin += size
+        shapes = [term.stencils.shape for term in terms]
+        self._energy = [np.zeros(count) for count, _ in shapes]
+        self._gradient = [np.zeros((count, m, 3)) for count, m in shapes]
+        # not as views of `work.hessian`, which a copy of the solver would lose
+        self._begins = np.cumsum([0] + [9 * m * m * count for count, m in shapes]).tolist()
 
     def evaluate(self, terms: Sequence[Term], y: FloatArray) -> float:
         """Energy in J at positions y (n, 3); the gradient is added to `work.force`, second derivatives are kept.
 
         terms: those the cloth has, as they act in the step.
         """
-        total = 0.0
-        for term, energy, slope, hessian in zip(terms, self._energy, self._gradient, self._hessian, strict=True):
+        total, blocks = 0.0, self._work.hessian
+        for term, energy, slope, begin in zip(terms, self._energy, self._gradient, self._begins[:-1], strict=True):
+            count, m = term.stencils.shape
+            hessian = blocks[begin : begin + 9 * m * m * count].reshape(count, 3 * m, 3 * m)
             term.energy(y, energy)
             term.gradient(y, slope)
             term.hessian(y, hessian, psd=True)

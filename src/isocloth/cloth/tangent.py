@@ -36,7 +36,7 @@ class Workspace(NamedTuple):
     values: FloatArray  # C
     jacobian: FloatArray  # J
     force: FloatArray  # f = A y - b and the gradient of the stencils
-    slope: FloatArray  # A y - b at the start
+    slope: FloatArray  # A y - b at the start, without stencils
     hessian: FloatArray  # blocks of the stencils, one after the other
     residual: FloatArray
     solution: FloatArray  # scalars of the linear system

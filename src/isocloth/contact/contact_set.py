@@ -27,7 +27,7 @@ class ContactSet(NamedTuple):
 
 @kernel
 def empty_contacts(count: int) -> ContactSet:
-    """CouplingPattern for contacts."""
+    """Arrays for so many contacts."""
     return ContactSet(
         np.zeros((count, 4), dtype=np.int64), np.zeros((count, 4)), np.zeros((count, 3)), np.zeros(count),
         np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros(count, dtype=np.int64),

@@ -6,11 +6,14 @@ steps converged; the default is not at the edge of it. Where a constant trades a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from isocloth.base.errors import InputError
+from isocloth.base.typing import FloatArray
 
 
 class ContactNumbers(NamedTuple):
@@ -28,6 +31,13 @@ class ContactNumbers(NamedTuple):
     threshold_updates: int
     shortest: float
     full: float
+
+
+def _flat(value: Any) -> FloatArray:
+    """All numbers of a constant, which may be a tuple of tuples."""
+    if isinstance(value, tuple):
+        return np.concatenate([np.zeros(0), *[_flat(part) for part in value]])
+    return np.array([value], dtype=np.float64)
 
 
 def _option(default: Any, unit: str, tried: tuple[Any, ...]) -> Any:
@@ -142,8 +152,19 @@ class ContactOptions:
     jaw_straight: float = _option(0.99, "1", (0.95, 0.999))
 
     def __post_init__(self) -> None:
+        for option in fields(self):
+            value = getattr(self, option.name)
+            if not np.isfinite(numbers := _flat(value)).all() or (numbers < 0).any():
+                raise InputError(
+                    f"{option.name} = {value!r}: expected finite numbers, zero or positive ({option.metadata['unit']})"
+                )
         if not (self.penetration > 0 and self.friction > 0 and self.stiffness > 1 and self.yielding > 0):
             raise InputError(f"{self}: expected positive tolerances, and springs stiffer than the inertia they move")
+        for name in ("corrections", "threshold_corrections", "sweeps", "turns"):
+            if len(getattr(self, name)) != 2:
+                raise InputError(f"{name} = {getattr(self, name)!r}: expected a pair")
+        if min((most for _, most in self.thoroughness), default=0) < 1:
+            raise InputError(f"thoroughness = {self.thoroughness!r}: expected pairs with at least one factorisation")
         if not self.thoroughness or not self.stiffest > self.stiffness or not self.reordered > 1:
             raise InputError(f"{self}: expected a thoroughness, stiffest > stiffness and reordered > 1")
 
@@ -154,7 +175,12 @@ class ContactOptions:
     @cached_property
     def numbers(self) -> ContactNumbers:
         """For kernels."""
+        # of one type whatever was given: another one would compile all kernels anew
         return ContactNumbers(
-            self.stiffness, self.stiffest, self.forgiven, self.correctable, self.same_stiffness, *self.corrections,
-            *self.threshold_corrections, self.threshold_updates, self.shortest, self.full,
+            stiffness=float(self.stiffness), stiffest=float(self.stiffest), forgiven=float(self.forgiven),
+            correctable=int(self.correctable), same_stiffness=float(self.same_stiffness),
+            corrections=int(self.corrections[0]), corrected=float(self.corrections[1]),
+            threshold_corrections=int(self.threshold_corrections[0]),
+            threshold_corrected=float(self.threshold_corrections[1]), threshold_updates=int(self.threshold_updates),
+            shortest=float(self.shortest), full=float(self.full),
         )  # fmt: skip

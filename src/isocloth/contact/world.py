@@ -74,6 +74,21 @@ class CollisionWorld:
         self._build()
         return chosen_history(history, kept)
 
+    @property
+    def numbers(self) -> IntArray:
+        """(o,) by which keys of contacts know the obstacles."""
+        return np.array(self._numbers, dtype=np.int64)
+
+    def renumber(self, numbers: IntArray) -> bool:
+        """Take the numbers that a state was computed with, if these may be the same obstacles; says whether."""
+        if np.array_equal(numbers, self.numbers):
+            return True
+        untouched = self._next == len(self._numbers) + 1  # none was ever taken out, so places tell who is who
+        if not untouched or len(numbers) != len(self._numbers):
+            return False
+        self._numbers, self._next = tuple(int(k) for k in numbers), int(max(numbers, default=0)) + 1
+        return True
+
     def _of_others(self, keys: IntArray, number: int, features: bool) -> BoolArray:
         """Which keys stay valid without an obstacle. Features count their vertices one after the other: all shift."""
         if not features:
@@ -84,10 +99,7 @@ class CollisionWorld:
         return np.asarray((keys < 0) | ours)
 
     def _append(self, obstacle: Any) -> None:
-        if not isinstance(obstacle, Obstacle):
-            raise InputTypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
-        if any(known is obstacle for known in self.obstacles):
-            raise InputError("an obstacle is named twice; give each once")
+        check_obstacle(obstacle, self.obstacles)
         self.obstacles, self._actors = (*self.obstacles, obstacle), (*self._actors, obstacle)
         self._numbers, self._next = (*self._numbers, self._next), self._next + 1
 
@@ -102,10 +114,13 @@ class CollisionWorld:
         self.cloth_edges = int((self.surface.body[self.surface.edges[:, 0]] == 0).sum())
         edges = self.rest[self.surface.edges[: self.cloth_edges]]
         self.spacing = float(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1).mean())
-        # coefficient by body: the cloth itself, then features
-        self.friction = np.array([self.fabric.friction] + [o.friction for _, o in self.features])
         self.bodies = np.array([0] + [k + 1 for k, _ in self.features], dtype=np.int64)
         self.has_pairs = self.self_collision or bool(self.features)
+
+    @property
+    def friction(self) -> FloatArray:
+        """Coefficient by body of the surface: the cloth itself, then features."""
+        return np.array([self.fabric.friction] + [o.friction for _, o in self.features])
 
     def first_key(self, index: int) -> int:
         """Of the contacts with a solid."""
@@ -147,6 +162,14 @@ class CollisionWorld:
         if not self.features:
             return positions
         return np.concatenate([positions, *[o.vertices(time) for _, o in self.features]])
+
+
+def check_obstacle(obstacle: Any, others: Sequence[Obstacle]) -> None:
+    """Raise if it is none, or is one of the others already."""
+    if not isinstance(obstacle, Obstacle):
+        raise InputTypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
+    if any(known is obstacle for known in others):
+        raise InputError("an obstacle is named twice; give each once")
 
 
 def _node_weights(count: int) -> tuple[IntArray, FloatArray]:

@@ -8,7 +8,7 @@ The working set W holds the rows that are imposed as equalities, the observation
 
 Rows with negative multipliers leave W; when there are none, violated rows of O enter; when there are none either, this
 is the optimum. Any W will do as a start. All of it happens in the space of contacts, on columns of S (m, m), each made
-from one solve with the factor of A when its row first enters and kept from then on, eight at a time (lanes.py); the
+from one solve with the factor of A when its row first enters and kept from then on, eight at a time (multi_rhs.py); the
 Cholesky factor S_WW = U^T U grows with W by one row or many and shrinks by rotations. Only the answer is taken back to
 displacements, by one more solve.
 

@@ -1,4 +1,4 @@
-"""The convex problem of one linearisation (descent.py) as a conic problem, for Clarabel.
+"""The convex problem of one linearisation (semismooth.py) as a conic problem, for Clarabel.
 
 With B the weights of a contact, n its normal, T two directions along its surface, w its spring and l its threshold,
 

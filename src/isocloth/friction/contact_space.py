@@ -1,8 +1,8 @@
 """The contact problem in the space of its contacts: columns of S = J A^-1 J^T, and the factor of a working set of rows.
 
 A column S_k = J A^-1 J_k^T costs one solve with the factor of A. It is made when row k is first asked for, together
-with up to seven others (lanes.py), and kept. The working set W has the Cholesky factor S_WW = U^T U, stored by rows,
-which grows by one row or by many, and shrinks by rotations.
+with up to seven others (multi_rhs.py), and kept. The working set W has the Cholesky factor S_WW = U^T U, stored by
+rows, which grows by one row or by many, and shrinks by rotations.
 """
 
 from __future__ import annotations

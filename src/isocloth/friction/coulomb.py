@@ -12,9 +12,9 @@ the threshold mu r_N, beyond which it yields, as metal does in plasticity:
     r_N = max(0, -w g),    r_T = P(anchor - w s_T),    P the projection on the disk of radius mu r_N.
 
 With the threshold taken from the last iteration both are gradients of convex functions (of a spring that pushes only,
-and of Huber's function), so that each iteration is a convex problem: `descent.py` solves it, redundant contacts or not.
-A contact with an obstacle touches one node and costs nothing; contacts between layers couple nodes, and the factor must
-have room for these.
+and of Huber's function), so that each iteration is a convex problem: `semismooth.py` solves it, redundant contacts
+or not. A contact with an obstacle touches one node and costs nothing; contacts between layers couple nodes, and the
+factor must have room for these.
 
 A node between two jaws that press it with a force p each (`press`) is a contact on both sides at once: its spring acts
 both ways, and as what one jaw bears more the other bears less, its threshold is 2 mu p whatever pulls at it.

@@ -20,8 +20,8 @@ class Elastic(Model):
     weft: N/m, the same along the weft; None = as along the warp.
     shear: k_s, N/m, of g = w_u . w_v; None = that of the fabric, else 30.
 
-    Nothing becomes narrower when it is stretched (Poisson's ratio 0). Bending is `Fabric.bending`, the same matrix as
-    in the isometric model, in place of Baraff and Witkin's angles between triangles.
+    Nothing becomes narrower when it is stretched (Poisson's ratio 0). Bending is `Fabric.bending`, by the same
+    terms as in the isometric model; `bending="hinge"` is nearest to Baraff and Witkin's angles between triangles.
     """
 
     name: ClassVar[str] = "elastic"

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import scipy.sparse as sp
 
-from isocloth.base.errors import FabricError, InputError, InputTypeError
+from isocloth.base.errors import FabricError, InputError, InputTypeError, MeshError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.terms.bending import MATRICES, bending
@@ -79,6 +79,8 @@ class Model:
     def terms(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Terms:
         """All terms of a cloth with the rest shape `mesh`."""
         rows, n = self.rows(mesh, fabric, discretisation), mesh.n_vertices
+        if self.bending == "hinge" and mesh.element != "triangle":
+            raise MeshError(f"hinges bend about the edges of triangles, got {mesh!r}; give them `mesh.triangulated()`")
         if fabric.bending == 0.0 and fabric.bending_damping == 0.0:
             return Terms(rows, sp.csr_matrix((n, n)))
         if self.bending == "hinge":

@@ -7,10 +7,12 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
+from isocloth.base.errors import InputError
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
-from isocloth.models.model import Model
+from isocloth.models.model import Model, Terms
 from isocloth.terms.isometry import edges
 from isocloth.terms.rows import Rows
 
@@ -30,6 +32,15 @@ class Nonconforming(Model):
     units: ClassVar[dict[str, str]] = {"tolerance": "m", "max_solves": ""}
     tolerance: float = 1e-6
     max_solves: int = 10
+
+    def terms(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Terms:
+        """Rows to be looked at; the particles bend by a matrix of their own, which `midpoints` makes."""
+        if self.bending != type(self).bending:
+            raise InputError(
+                f"bending model {self.bending!r}: the nonconforming model bends in a way of its own; leave it out"
+            )
+        n = mesh.n_vertices
+        return Terms(self.rows(mesh, fabric, discretisation), sp.csr_matrix((n, n)))
 
     def rows(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Rows:
         """Squared edges of the nodes' mesh: only to be looked at, nothing enforces them."""

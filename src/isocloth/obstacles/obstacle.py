@@ -84,9 +84,8 @@ class Obstacle(Value):
 
     # ------------------------------------------------------------------ as a value
 
-    _transient = frozenset({"_drawn", "_force", "_last"})
+    _transient = frozenset({"_drawn", "_last"})
     _unhashed = frozenset({"_friction"})
-    _force: FloatArray = np.zeros(3)
     _last: weakref.ref[Forces] | None = None
 
     def __copy__(self) -> Self:
@@ -182,16 +181,16 @@ class Obstacle(Value):
         Zero before any step, and when the results of that step are no more.
         """
         results = None if self._last is None else self._last()
-        return (self._force if results is None else results.force_on(self)).copy()
+        return np.zeros(3) if results is None else results.force_on(self).copy()
 
     def _seen_by(self, results: Forces) -> None:
         """Show forces of these results, which are not kept alive by that."""
         self._last = weakref.ref(results)
-        vars(self).pop("_force", None)
 
-    def _record(self, force: FloatArray) -> None:
-        """Keep the force (3,) N of a step."""
-        self._last, self._force = None, array(force, "force", (3,), "N")
+    def _unseen_by(self, results: Forces) -> None:
+        """Show no forces of these results any more."""
+        if self._last is not None and self._last() is results:
+            self._last = None
 
     @property
     def still(self) -> bool:

@@ -41,6 +41,12 @@ def build(scene: Scene) -> Simulation:
     settings = scene.settings
     problems = Problems(scene.source)
     contact: dict[str, Any] = {}
+    if settings.bending_model == "hinge" and mesh.element != "triangle":
+        problems.add(
+            "simulation.bending_model",
+            ' = "hinge": hinges bend about the edges of triangles; set cloth.element = "triangle"',
+        )
+        problems.raise_if_any()
     if scene.obstacles:
         contact["obstacles"] = _obstacles(scene, problems)
         problems.raise_if_any()
@@ -58,7 +64,7 @@ def build(scene: Scene) -> Simulation:
         model=settings.model,
         solver=settings.solver,
         discretisation=settings.discretisation,
-        bending_model=settings.bending_model,
+        bending_model=None if settings.bending_model == "hessian" else settings.bending_model,
         **contact,
     )
     for i, plan in enumerate(scene.grasps):

@@ -63,13 +63,6 @@ def as_rest(mesh: Any, rest: Mesh | ArrayLike | None) -> Mesh:
     return rest
 
 
-def choice(what: str, value: Any, among: tuple[str, ...]) -> Any:
-    """One of several names."""
-    if value not in among:
-        raise InputError(f"{what} {value!r} is unknown; choose one of {', '.join(among)}")
-    return value
-
-
 def nodal(name: str, value: ArrayLike, n: int) -> FloatArray:
     """A copy of finite numbers (n, 3)."""
     array = np.array(value, dtype=np.float64)

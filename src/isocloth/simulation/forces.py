@@ -17,8 +17,8 @@ def forces_in(
     """The forces of the step that led to a state, of the cloth on all who took part in it."""
     wrenches: list[Wrench] = []
     for grasp in grasps:
-        nodes = grasp.nodes
-        moments = state.moments[nodes] if len(state.moments) else state.moments
+        nodes, cut = grasp.nodes, len(state.moments) > 0 and grasp.acted_in(state)
+        moments = state.moments[nodes] if cut else state.moments[:0]
         wrenches.append(of_reactions(state.positions[nodes], grasp.reactions_in(state), moments))
     for row, pose in zip(state.gripper_wrenches, state.poses, strict=True):
         wrenches.append(about(row, pose[3]))

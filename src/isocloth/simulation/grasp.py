@@ -15,7 +15,7 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.simulation.state import State
 
 if TYPE_CHECKING:
-    from isocloth.simulation.simulation import Simulation
+    from isocloth.simulation.holding import Holding
 
 Path = Callable[[float], Any]
 
@@ -23,7 +23,7 @@ Path = Callable[[float], Any]
 class Grasp:
     """Some nodes held by a gripper. Made by `Simulation.grasp`; ended by `release()`."""
 
-    def __init__(self, simulation: Simulation, nodes: IntArray, path: Any, start: FloatArray) -> None:
+    def __init__(self, simulation: Holding, nodes: IntArray, path: Any, start: FloatArray) -> None:
         self._simulation = simulation
         self.nodes = nodes
         self._target = start.copy()
@@ -38,7 +38,11 @@ class Grasp:
 
     def reactions_in(self, state: State) -> FloatArray:
         """(k, 3) N: with what the gripper acted on each node in the step that led to a state; zero if it did not."""
-        return state.reactions[self.nodes] if state.steps > self._since else np.zeros((len(self.nodes), 3))
+        return state.reactions[self.nodes] if self.acted_in(state) else np.zeros((len(self.nodes), 3))
+
+    def acted_in(self, state: State) -> bool:
+        """Whether it held its nodes in the step that led to a state."""
+        return state.steps > self._since and bool(state.held[self.nodes].all())
 
     @property
     def target(self) -> FloatArray:
@@ -53,10 +57,19 @@ class Grasp:
             raise InputError("this grasp was released; make a new one with sim.grasp(nodes)")
         self._target = _positions(positions, len(self.nodes), "move_to")
 
+    def aim(self, targets: FloatArray) -> None:
+        """Without a path: send the nodes to their targets, of all nodes (n, 3)."""
+        if self.path is None:
+            self._target = targets[self.nodes].copy()
+
     def stay(self, positions: FloatArray) -> None:
         """Without a path: hold the nodes where they are in positions (n, 3)."""
         if self.path is None:
             self._target = positions[self.nodes].copy()
+
+    def begin_at(self, steps: int) -> None:
+        """A state of so many steps was assigned: if it is older than the grasp, this acts from its next step on."""
+        self._since = min(self._since, steps)
 
     def release(self) -> None:
         """Let the nodes go; they keep their velocity."""

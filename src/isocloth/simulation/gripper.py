@@ -26,14 +26,14 @@ from isocloth.simulation.memory import NewtonMemory
 from isocloth.simulation.state import State
 
 if TYPE_CHECKING:
-    from isocloth.simulation.simulation import Simulation
+    from isocloth.simulation.holding import Holding
 
 
 class Gripper:
     """Cloth between two jaws. Made by `Simulation.pinch`; ended by `release()`."""
 
     def __init__(
-        self, simulation: Simulation, centre: ArrayLike | None, size: ArrayLike, *, normal: ArrayLike, force: float,
+        self, simulation: Holding, centre: ArrayLike | None, size: ArrayLike, *, normal: ArrayLike, force: float,
         friction: float, path: Any, rotation: Any,
     ) -> None:  # fmt: skip
         self._simulation = simulation
@@ -114,6 +114,11 @@ class Gripper:
         """(4, 3): where the gripper is, its rotation (3, 3) and below it its centre (3,) in m."""
         sim = self._simulation
         return (sim.state.poses[sim.grippers.index(self)] if self in sim.grippers else self._pose).copy()
+
+    @property
+    def target(self) -> FloatArray:
+        """(4, 3): the pose to which `move_to` sends it."""
+        return self._pose.copy()
 
     def move_to(self, centre: ArrayLike, rotation: ArrayLike | None = None) -> None:
         """Send the centre to a point (3,) m and the box to a rotation (3, 3), if given, at the end of the next step."""

@@ -59,7 +59,25 @@ class Hands:
         """Whatever follows no path holds, or remains, where the state has it."""
         for grasp in self.grasps:
             grasp.stay(state.positions)
+            grasp.begin_at(state.steps)
         self.obstacles = state.placed
+
+    def targets(self) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Where `move_to` sends nodes (n, 3), grippers (g, 4, 3) and obstacles (o, 4, 3) next; NaN: nowhere."""
+        nodes = np.full((len(self.held), 3), np.nan)
+        for grasp in self.grasps:
+            if grasp.path is None:
+                nodes[grasp.nodes] = grasp.target
+        return nodes, np.array([g.target for g in self.grippers]).reshape(-1, 4, 3), self.obstacles
+
+    def aim(self, nodes: FloatArray, grippers: FloatArray, obstacles: FloatArray) -> None:
+        """Send all to targets that `targets` returned."""
+        for grasp in self.grasps:
+            if np.isfinite(nodes[grasp.nodes]).all():
+                grasp.aim(nodes)
+        for gripper, pose in zip(self.grippers, grippers, strict=True):
+            gripper.stay(pose)
+        self.obstacles = obstacles
 
     # ------------------------------------------------------------ where they go
 

@@ -72,8 +72,8 @@ def fits(memory: Memory, other: Memory) -> str:
     """Empty, or why a memory cannot take the place of another."""
     if type(memory) is not type(other):
         return (
-            f"the state has a {type(memory).__name__}: expected a {type(other).__name__}; it belongs to a simulation with "
-            "another model"
+            f"the state has a {type(memory).__name__}: expected a {type(other).__name__}; it belongs to a simulation "
+            "with another model"
         )
     if isinstance(memory, ParticleMemory):
         assert isinstance(other, ParticleMemory)

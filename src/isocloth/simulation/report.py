@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from isocloth import measure
 from isocloth.base.typing import FloatArray
@@ -54,6 +55,14 @@ class Report:
     _measure: Callable[[], Mapping[str, float]] | None = field(default=None, repr=False)
     _forces: Callable[[], Forces] | None = field(default=None, repr=False)
     _residuals: Mapping[str, float] | None = field(default=None, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without forces: they are known by the very bodies that took part, which would carry the simulation along."""
+        return {**{f.name: getattr(self, f.name) for f in fields(self)}, "_forces": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        for name, value in state.items():
+            setattr(self, name, value)
 
     @property
     def forces(self) -> Forces:

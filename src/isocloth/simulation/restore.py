@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,14 +21,24 @@ def restored(sim: Simulation, value: Any) -> State:
     """A state as a simulation can go on from it; raises, or warns, if it belongs to another."""
     if not isinstance(value, State):
         raise InputTypeError(f"state is {type(value).__name__}: expected what sim.state.copy() returned")
-    names = ("positions", "velocities", "previous_positions", "previous_velocities")
-    arrays: dict[str, Any] = {name: nodal(name, getattr(value, name), sim.mesh.n_vertices) for name in names}
+    n = sim.mesh.n_vertices
+    for name in ("positions", "velocities", "previous_positions", "previous_velocities"):
+        nodal(name, getattr(value, name), n)
+    for name, shape in (("held", (n,)), ("reactions", (n, 3)), ("pinched", (n, 3))):
+        if np.shape(getattr(value, name)) != shape:
+            raise InputError(f"{name} of the state have shape {np.shape(getattr(value, name))}: expected {shape}")
     if why := fits(value.memory, sim.state.memory):
         raise InputError(why)
+    value = value.copy()  # what its owner writes into it afterwards must not reach the simulation
     if len(value.placed) != len(sim.obstacles):
         raise InputError(
             f"the state was saved among {len(value.placed)} obstacles: expected {len(sim.obstacles)}; add or remove "
             "obstacles first"
+        )
+    if sim.world is not None and not sim.world.renumber(value.numbers):
+        raise InputError(
+            "the state was saved among other obstacles, some of which have been removed or added since; restore it in "
+            "a simulation with the obstacles it was saved among"
         )
     if value.steps > 0 and not np.array_equal(value.held, sim.hands.held):
         warnings.warn(
@@ -37,4 +46,4 @@ def restored(sim: Simulation, value: Any) -> State:
             "continue as before",
             stacklevel=3,
         )
-    return as_gripped(sim.hands.grippers, replace(value, **arrays))
+    return as_gripped(sim.hands.grippers, value)

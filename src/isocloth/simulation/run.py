@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 import numbers
+import pickle
 import sys
 import time
 import zipfile
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +18,7 @@ import numpy as np
 from isocloth.base.errors import InputError, MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.obstacles import recorded
-from isocloth.reports import Reports
+from isocloth.simulation.recorder import Recorder
 from isocloth.simulation.report import RECORDED, Report
 from isocloth.simulation.state import State
 from isocloth.trajectory import Trajectory
@@ -30,49 +29,6 @@ if TYPE_CHECKING:
 
 #: of checkpoints; another number where states hold other arrays
 FORMAT = 2
-
-_SUMMED = ("iterations", "substeps")
-
-
-class _Recorder:
-    """Frames so far, and what the steps since the last frame reported."""
-
-    def __init__(self) -> None:
-        self.times: list[float] = []
-        self.positions: list[FloatArray] = []
-        self.velocities: list[FloatArray] = []
-        self.reports: dict[str, list[float]] = {name: [] for name in RECORDED}
-
-    def add(self, sim: Simulation, reports: list[Report]) -> None:
-        """Keep a frame. Of the steps since the last one the worst is kept, and the sum of the iterations."""
-        self.times.append(sim.time)
-        self.positions.append(sim.positions)
-        self.velocities.append(sim.velocities)
-        if not reports:
-            rows = sim.cloth.rows
-            error = float(np.abs(rows.values(sim.positions)[rows.enforced]).max(initial=0.0))
-            reports = [Report(sim.time, 0, error, True, 0, 0.0, 0.0)]
-        for name in RECORDED:
-            values = [getattr(r, name) for r in reports]
-            worst = min(values) if name in ("converged", "min_gap") else max(values)
-            self.reports[name].append(sum(values) if name in _SUMMED else worst)
-
-    def trajectory(self, sim: Simulation) -> Trajectory:
-        kinds = {"iterations": np.int64, "substeps": np.int64, "contacts": np.int64, "converged": np.bool_}
-        return Trajectory(
-            times=np.array(self.times),
-            positions=np.stack(self.positions),
-            velocities=np.stack(self.velocities),
-            faces=sim.mesh.faces,
-            rest=sim.rest.vertices,
-            reports=Reports({k: np.array(v, dtype=kinds.get(k, np.float64)) for k, v in self.reports.items()}),
-            obstacles=recorded(sim.obstacles, self.times),
-            metadata={
-                "timestep": sim.timestep, "gravity": sim.gravity, "integrator": sim.integrator,
-                "solver": sim.solver.name, "model": {"name": sim.model.name, **asdict(sim.model)},
-                "fabric": asdict(sim.fabric),
-            },
-        )  # fmt: skip
 
 
 def run(
@@ -89,7 +45,7 @@ def run(
     """See `Simulation.run`."""
     stride = _stride(every, sim.timestep)
     total = _steps(duration, sim.timestep)
-    recorder, done = _Recorder(), 0
+    recorder, done = Recorder(), 0
     if checkpoint is not None and not Path(checkpoint).absolute().parent.is_dir():
         raise MissingFileError(f"the folder of the checkpoint {str(checkpoint)!r} does not exist; create it first")
     if checkpoint is not None and Path(checkpoint).exists():
@@ -97,7 +53,7 @@ def run(
     if done == 0:
         recorder.add(sim, [])
     # a state is replaced by the next one, never written into: what was true at the last frame stays at hand
-    framed = (sim.state, done)
+    framed = (sim.state, sim.hands.targets(), done)
     pending: list[Report] = []
     warned = 0
     meter = _Meter(sim, total, done) if progress else None
@@ -112,10 +68,10 @@ def run(
                 warned += 1
             if done % stride == 0 or done == total:
                 recorder.add(sim, pending)
-                pending, framed = [], (sim.state, done)
+                pending = []
                 if on_frame is not None:
                     on_frame(sim)
-                    framed = (sim.state, done)
+                framed = (sim.state, sim.hands.targets(), done)
                 if checkpoint is not None and time.monotonic() - saved > checkpoint_seconds:
                     _save(sim, recorder, Path(checkpoint), *framed, total, stride)
                     saved = time.monotonic()
@@ -123,7 +79,7 @@ def run(
                 meter.show(done, report)
     except BaseException:
         # interrupted or failed: what was reached is kept
-        if checkpoint is not None and framed[1] > 0:
+        if checkpoint is not None and framed[2] > 0:
             _save(sim, recorder, Path(checkpoint), *framed, total, stride)
         raise
     finally:
@@ -156,12 +112,18 @@ def _stride(every: float | None, timestep: float) -> int:
     return stride
 
 
-def _save(sim: Simulation, recorder: _Recorder, path: Path, state: State, done: int, total: int, stride: int) -> None:
+def _save(
+    sim: Simulation, recorder: Recorder, path: Path, state: State, targets: tuple[FloatArray, ...], done: int,
+    total: int, stride: int,
+) -> None:  # fmt: skip
     arrays = {f"state_{k}": np.asarray(v) for k, v in state.to_dict().items()}
     frames = {f"report_{k}": np.array(v, dtype=np.float64) for k, v in recorder.reports.items()}
     run: dict[str, Any] = {"format": FORMAT, "done": done, "total": total, "timestep": sim.timestep}
+    run["node_targets"], run["gripper_targets"], run["obstacle_targets"] = targets
     run["run"] = _fingerprint(sim, total, stride)
+    run["obstacles"] = np.array(_among(sim), dtype=np.str_)
     run["times"] = np.array(recorder.times)
+    run["placed"] = recorder.placed_arrays(len(sim.obstacles))
     run["positions"], run["velocities"] = np.stack(recorder.positions), np.stack(recorder.velocities)
     # an open file keeps NumPy from adding a suffix of its own
     with atomic_path(path) as temporary, open(temporary, "wb") as file:
@@ -173,11 +135,22 @@ def _fingerprint(sim: Simulation, total: int, stride: int) -> str:
     shape = hashlib.sha256(sim.mesh.vertices.tobytes() + sim.mesh.faces.tobytes() + sim.rest.vertices.tobytes())
     return repr(
         (total, stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
-         sim.settings, len(sim.cloth.rows), shape.hexdigest(), sim.obstacles, sim.self_collision)
+         sim.settings, len(sim.cloth.rows), shape.hexdigest(), sim.self_collision)
     )  # fmt: skip
 
 
-def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride: int) -> int:
+def _among(sim: Simulation) -> list[str]:
+    """The obstacles that there are, as numbers that tell them apart; functions count by their obstacle's name only."""
+    found = []
+    for obstacle in sim.obstacles:
+        try:
+            found.append(hashlib.sha256(pickle.dumps(obstacle)).hexdigest())
+        except (pickle.PicklingError, AttributeError, TypeError):  # a path that is a lambda, say
+            found.append(repr(obstacle))
+    return found
+
+
+def _resume(sim: Simulation, recorder: Recorder, path: Path, total: int, stride: int) -> int:
     """Restore a checkpoint; returns the steps done. One of another run is refused, never overwritten."""
     try:
         with np.load(path) as data:
@@ -195,6 +168,11 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
         raise InputError(
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
+        )
+    if kept["obstacles"].tolist() != _among(sim):
+        raise InputError(
+            f"{path} was saved among {len(kept['obstacles'])} obstacles, and there are {len(sim.obstacles)} now, or "
+            "others: add and remove them as the first part of the run has done before resuming, or delete the file"
         )
     columns = {name[6:]: kept[name] for name in kept if name.startswith("state_")}
     state = State.from_dict(columns)
@@ -220,9 +198,11 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             f"{path} was saved while {node}; pinch the same nodes as in the first part of the run before resuming"
         )
     sim.state = state
+    sim.hands.aim(kept["node_targets"], kept["gripper_targets"], kept["obstacle_targets"])
     recorder.times = kept["times"].tolist()
     recorder.positions = list(kept["positions"])
     recorder.velocities = list(kept["velocities"])
+    recorder.resume(sim, list(kept["placed"]))
     recorder.reports = {name: kept[f"report_{name}"].tolist() for name in RECORDED}
     return int(kept["done"])
 

@@ -24,24 +24,31 @@ def add_obstacle(sim: Simulation, obstacle: Obstacle) -> State:
     state, nowhere = sim.state, np.full((1, 4, 3), np.nan)
     sim.hands.obstacles = np.concatenate([sim.hands.obstacles, nowhere])
     wrenches = np.concatenate([state.obstacle_wrenches, np.zeros((1, 6))])
-    return _with(state, wrenches, np.concatenate([state.placed, nowhere]))
+    return _with(sim, state, wrenches, np.concatenate([state.placed, nowhere]))
 
 
 def remove_obstacle(sim: Simulation, obstacle: Obstacle) -> State:
     """Take an obstacle out of the world; returns the state without contacts on it."""
     index, state, memory = index_of(sim, obstacle), sim.state, sim.state.memory
     assert sim.world is not None
+    obstacle._unseen_by(sim)
+    # who touches what is found anew in the next step, which is of first order anyway
+    nothing = np.zeros_like(memory.touching)
     if isinstance(memory, NewtonMemory):
-        memory = memory._replace(history=sim.world.remove(index, memory.history))
+        memory = memory._replace(history=sim.world.remove(index, memory.history), touching=nothing)
     else:
         sim.world.remove(index, NO_HISTORY)
+        memory = memory._replace(touching=nothing)
     sim.hands.obstacles = np.delete(sim.hands.obstacles, index, axis=0)
     wrenches, placed = np.delete(state.obstacle_wrenches, index, axis=0), np.delete(state.placed, index, axis=0)
-    return _with(replace(state, memory=memory), wrenches, placed)
+    return _with(sim, replace(state, memory=memory), wrenches, placed)
 
 
-def _with(state: State, wrenches: np.ndarray, placed: np.ndarray) -> State:
-    return replace(state, obstacle_wrenches=wrenches, placed=placed, previous_timestep=0.0)
+def _with(sim: Simulation, state: State, wrenches: np.ndarray, placed: np.ndarray) -> State:
+    assert sim.world is not None
+    return replace(
+        state, obstacle_wrenches=wrenches, placed=placed, numbers=sim.world.numbers, previous_timestep=0.0
+    )  # fmt: skip
 
 
 def index_of(sim: Simulation, obstacle: Obstacle) -> int:

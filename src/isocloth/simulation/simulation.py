@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, InputTypeError
-from isocloth.base.typing import FloatArray
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth, discretise
 from isocloth.contact.options import ContactOptions
-from isocloth.contact.world import CollisionWorld
+from isocloth.contact.world import CollisionWorld, check_obstacle
 from isocloth.fabric import Fabric
 from isocloth.friction.contact_qp import ContactQP
 from isocloth.meshes import Mesh
@@ -25,9 +25,9 @@ from isocloth.obstacles import Obstacle
 from isocloth.simulation import steppers
 from isocloth.simulation.arguments import as_fabric, as_gravity, as_rest, as_timestep, nodal, read_only
 from isocloth.simulation.forces import forces_in
-from isocloth.simulation.grasp import Grasp, sampled
-from isocloth.simulation.gripper import Gripper, forget, remember, repinch
+from isocloth.simulation.gripper import repinch
 from isocloth.simulation.hands import Hands
+from isocloth.simulation.holding import Holding
 from isocloth.simulation.report import Report
 from isocloth.simulation.restore import restored
 from isocloth.simulation.run import run
@@ -41,7 +41,7 @@ from isocloth.trajectory import Trajectory
 ExtraForce = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 
-class Simulation:
+class Simulation(Holding):
     """A cloth that moves without stretching.
 
     Args:
@@ -120,9 +120,13 @@ class Simulation:
         self.world: CollisionWorld | None = world
         self._make_stepper()
         memory = self.stepper.remember(mesh.vertices, np.zeros_like(mesh.vertices))
-        self._state = at_rest(mesh.vertices, memory, len(self.obstacles))
+        self._state = at_rest(mesh.vertices, memory, self._numbers)
         self.hands = Hands(mesh.n_vertices, float(np.linalg.norm(np.ptp(rest.vertices, axis=0))))
         self.hands.stay(self._state)
+
+    @property
+    def _numbers(self) -> IntArray:
+        return np.zeros(0, dtype=np.int64) if self.world is None else self.world.numbers
 
     def _make_stepper(self) -> None:
         self.stepper: steppers.FreeStepper | steppers.ParticleStepper = steppers.make_stepper(
@@ -175,7 +179,10 @@ class Simulation:
     def timestep(self, value: float) -> None:
         self._timestep = as_timestep(value)
         if not self.stepper.suits(self._timestep):
+            old = self.stepper
             self._make_stepper()
+            if isinstance(old, steppers.ContactStepper) and isinstance(self.stepper, steppers.ContactStepper):
+                self.stepper.contact.on_problem = old.contact.on_problem
             self.stepper.restore(self._state.memory)
 
     @property
@@ -226,8 +233,9 @@ class Simulation:
 
     @state.setter
     def state(self, value: State) -> None:
-        self._state = restored(self, value)
-        self.stepper.restore(value.memory)
+        state = restored(self, value)
+        self.stepper.restore(state.memory)
+        self._state = state
         self.hands.stay(self._state)
         self._show_forces()
 
@@ -256,7 +264,8 @@ class Simulation:
 
     def add(self, obstacle: Obstacle) -> None:
         """Put a further obstacle into the world, from the next step on."""
-        self._expect_contact()
+        check_obstacle(obstacle, self.obstacles)
+        self.expect_contact()
         self._state = add_obstacle(self, obstacle)
 
     def remove(self, obstacle: Obstacle) -> None:
@@ -268,7 +277,7 @@ class Simulation:
         the next step. The motion belongs to this simulation: the obstacle itself, and others that share it, stay."""
         self.hands.send(index_of(self, obstacle), obstacle, self._state, position, rotation)
 
-    def _expect_contact(self) -> None:
+    def expect_contact(self) -> None:
         """A world and a stepper that knows contact, if there were none so far."""
         if self.world is None:
             self.world = CollisionWorld(self.rest, self.fabric, (), False, self.method.contact_options)
@@ -288,85 +297,6 @@ class Simulation:
         if not isinstance(self.stepper, steppers.ContactStepper):
             raise InputError("there is no contact to record: give the simulation obstacles, or self_collision=True")
         self.stepper.contact.on_problem = receive
-
-    # --------------------------------------------------------------- grasps
-
-    @property
-    def grasps(self) -> tuple[Grasp, ...]:
-        """The grasps that hold now."""
-        return tuple(self.hands.grasps)
-
-    def grasp(self, nodes: ArrayLike, path: Any = None) -> Grasp:
-        """Hold nodes from now on.
-
-        Args:
-            nodes: a node index or several.
-            path: a function of time (s) that returns (k, 3) positions in m, evaluated at the end of each step; a pair
-                (times (T,), positions (T, k, 3)), or an array (T, k, 3) with one row per time step from now on; or
-                None: the nodes stay until `grasp.move_to`.
-        """
-        chosen = self.hands.free_nodes(nodes, self._state)
-        if path is not None and not callable(path) and not isinstance(path, tuple):
-            path = sampled(path, self.positions[chosen], self.time, self.timestep)
-        grasp = Grasp(self, chosen, path, self.positions[chosen])
-        self.hands.grasps.append(grasp)
-        self.hands.hold(chosen, True)
-        return grasp
-
-    @property
-    def grippers(self) -> tuple[Gripper, ...]:
-        """The grippers that are closed now."""
-        return tuple(self.hands.grippers)
-
-    def pinch(
-        self,
-        centre: ArrayLike | None,
-        size: ArrayLike,
-        *,
-        normal: ArrayLike,
-        force: float,
-        friction: float,
-        path: Any = None,
-        rotation: Any = None,
-    ) -> Gripper:
-        """Close the two jaws of a gripper on the cloth that is between them, and hold it by friction from now on.
-
-        Nodes in the box between the jaws stay where they are along `normal`, and along the jaws while less than
-        2 friction * force pulls at them all together; beyond that they slip, and are lost once they leave the box.
-
-        Args:
-            centre: (3,) m, of the box between the jaws now; may be None with a path.
-            size: (3,) m, of the box, along x, y and z before its rotation.
-            normal: direction in which the jaws press now.
-            force: N, with which each jaw presses.
-            friction: coefficient between jaw and cloth.
-            path: a function of time (s) that returns the centre (3,) in m, evaluated at the end of each step; a pair
-                (times (T,), centres (T, 3)); or None: the gripper stays until `gripper.move_to`.
-            rotation: (3, 3) matrix that turns the box about its centre; or a function of time that returns it.
-        """
-        if self.method.contact != "coulomb":
-            raise InputError("a gripper holds by friction that sticks: use contact='coulomb', the default, to pinch")
-        gripper = Gripper(
-            self, centre, size, normal=normal, force=force, friction=friction, path=path, rotation=rotation
-        )
-        gripper.close(self._state.positions, self.hands.taken(self._state))
-        self._expect_contact()
-        self._state = remember(gripper, self._state)
-        self.hands.grippers.append(gripper)
-        return gripper
-
-    def _open(self, gripper: Gripper) -> None:
-        if gripper.active:
-            number = self.hands.grippers.index(gripper)
-            gripper.opened(self._state.gripper_wrenches[number, :3])
-            self.hands.grippers.remove(gripper)
-            self._state = forget(gripper, number, self._state)
-
-    def _release(self, grasp: Grasp) -> None:
-        if grasp.active:
-            grasp.active = False
-            self.hands.grasps.remove(grasp)
-            self.hands.hold(grasp.nodes, False)
 
     # ----------------------------------------------------------------- step
 
@@ -422,6 +352,10 @@ class Simulation:
         memo[id(self)] = other
         other.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return other
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._show_forces()
 
     def __repr__(self) -> str:
         return (

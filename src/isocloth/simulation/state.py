@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.simulation.memory import Memory, memory_from_dict
 
 #: of version 0.1 -> in the memory
@@ -35,6 +35,7 @@ class State:
         averaged over the last step, torques about the origin.
     pinched: (n, 3) m, where in the frame of its gripper a node was pinched; NaN for nodes that no gripper holds.
     poses: (g, 4, 3), rotation and centre (m) of every gripper.
+    numbers: (o,), by which the contact history knows the obstacles.
     placed: (o, 4, 3), the same of every obstacle that was moved at run time; NaN for those that follow their motion.
     previous_timestep: length of the step before, s; 0 if there was none.
     time: s.
@@ -52,6 +53,7 @@ class State:
     gripper_wrenches: FloatArray
     pinched: FloatArray
     poses: FloatArray
+    numbers: IntArray
     placed: FloatArray
     previous_timestep: float = 0.0
     time: float = 0.0
@@ -82,13 +84,14 @@ class State:
         return State(memory=memory_from_dict(memory), **values)
 
 
-def at_rest(positions: FloatArray, memory: Memory, obstacles: int) -> State:
-    """A state that starts from positions (n, 3) with no velocity, among so many obstacles."""
+def at_rest(positions: FloatArray, memory: Memory, numbers: IntArray) -> State:
+    """A state that starts from positions (n, 3) with no velocity, among obstacles with these numbers (o,)."""
+    obstacles = len(numbers)
     still = np.zeros_like(positions)
     return State(
         positions=positions.copy(), velocities=still, previous_positions=positions.copy(),
         previous_velocities=still.copy(), held=np.zeros(len(positions), dtype=bool), memory=memory,
         reactions=np.zeros_like(positions), moments=np.zeros((0, 3)), obstacle_wrenches=np.zeros((obstacles, 6)),
         gripper_wrenches=np.zeros((0, 6)), pinched=np.full_like(positions, np.nan), poses=np.zeros((0, 4, 3)),
-        placed=np.full((obstacles, 4, 3), np.nan),
+        numbers=numbers, placed=np.full((obstacles, 4, 3), np.nan),
     )  # fmt: skip

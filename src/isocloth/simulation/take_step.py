@@ -48,7 +48,8 @@ def _ask(sim: Simulation, state: State, h: float, depth: int, before: State) -> 
     """What is asked of a (sub)step from a state; `before`: at the begin of the whole step."""
     hands, end = sim.hands, state.time + h
     # parts of a step add up to it but for rounding
-    share = min((end - before.time) / sim.timestep, 1.0) if depth else 1.0
+    share = (end - before.time) / sim.timestep if depth else 1.0
+    share = 1.0 if share > 1.0 - 1e-9 else share
     start = state.positions + h * state.velocities
     hands.prescribe(start, state, end, share, before)
     return Targets(

@@ -11,7 +11,7 @@ from isocloth.solvers.outcome import Outcome, Solver
 from isocloth.solvers.projection import Projection, ProjectionOptions
 
 __all__ = ["SOLVERS", "TIGHT", "Newton", "NewtonOptions", "Outcome", "Projection", "ProjectionOptions", "Solver",
-           "make_solver"]  # fmt: skip
+           "check_options", "make_solver"]  # fmt: skip
 
 _BY_NAME: dict[str, tuple[Any, Any]] = {
     "newton": (Newton, NewtonOptions),
@@ -20,12 +20,17 @@ _BY_NAME: dict[str, tuple[Any, Any]] = {
 SOLVERS = tuple(_BY_NAME)
 
 
-def make_solver(name: str, cloth: Cloth, options: Any, timestep: float) -> Solver:
-    """A solver by name, bound to a cloth; options are its own options class or None; timestep: the longest, s."""
-    solver, expected = _BY_NAME[name]
+def check_options(name: str, options: Any) -> None:
+    """Raise if options are not those of a solver."""
+    _, expected = _BY_NAME[name]
     if options is not None and not isinstance(options, expected):
         raise InputTypeError(
             f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}"
         )
-    bound: Solver = Newton(cloth, options, timestep) if solver is Newton else solver(cloth, options)
+
+
+def make_solver(name: str, cloth: Cloth, options: Any, timestep: float) -> Solver:
+    """A solver by name, bound to a cloth; options are its own options class or None; timestep: the longest, s."""
+    check_options(name, options)
+    bound: Solver = Newton(cloth, options, timestep) if name == "newton" else Projection(cloth, options)
     return bound

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.cloth.cloth import Cloth
 from isocloth.contact.options import ContactOptions
 from isocloth.contact.world import CollisionWorld
@@ -14,7 +14,7 @@ from isocloth.simulation.steppers.contact import ContactStepper
 from isocloth.simulation.steppers.free import FreeStepper
 from isocloth.simulation.steppers.particles import ParticleStepper
 from isocloth.simulation.steppers.stepper import Part, Stepper, Targets
-from isocloth.solvers import SOLVERS, make_solver
+from isocloth.solvers import SOLVERS, check_options, make_solver
 from isocloth.solvers.contact_methods import check_contact, make_contact_solver
 
 __all__ = ["ContactStepper", "FreeStepper", "Method", "Part", "ParticleStepper", "Stepper", "Targets", "check_method",
@@ -49,6 +49,11 @@ def check_method(model: Model, method: Method) -> None:
             )
     if method.solver is not None and method.solver not in SOLVERS:
         raise InputError(f"solver {method.solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
+    check_options(method.solver or "newton", method.options)
+    if method.contact_options is not None and not isinstance(method.contact_options, ContactOptions):
+        raise InputTypeError(
+            f"contact_options is {type(method.contact_options).__name__}: expected an isocloth.ContactOptions"
+        )
 
 
 def make_stepper(

@@ -100,7 +100,8 @@ class ContactStepper(FreeStepper):
             # rather than overstretch, the cloth stays where it is, and what it is squeezed between gets into it
             positions = np.where(targets.held[:, None], targets.start, state.positions)
             error, _ = errors(self.cloth, positions, memory.multipliers)
-            outcome = outcome._replace(multipliers=memory.multipliers, isometry_error=error)
+            still = np.zeros_like(positions)  # no force of a solve that failed can be trusted
+            outcome = outcome._replace(multipliers=memory.multipliers, isometry_error=error, reactions=still)
             law = unknown_state(len(contacts.key))
         elif not outcome.converged:
             positions = detector.stop_short(positions)

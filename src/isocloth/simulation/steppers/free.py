@@ -121,7 +121,8 @@ def after(
         positions=positions, velocities=velocities, previous_positions=state.positions,
         previous_velocities=state.velocities, held=targets.held, memory=memory, reactions=reactions, moments=NOWHERE,
         obstacle_wrenches=on_obstacles, gripper_wrenches=on_grippers,
-        pinched=state.pinched if pinched is None else pinched, poses=targets.poses, placed=targets.placed,
+        pinched=state.pinched if pinched is None else pinched, poses=targets.poses,
+        numbers=state.numbers, placed=targets.placed,
         previous_timestep=h, time=state.time + h, steps=state.steps + 1,
     )  # fmt: skip
 
