@@ -12,8 +12,9 @@ from isocloth.solvers.outcome import Outcome
 #: by more than a hundredth
 INFEASIBLE = 0.03
 
-#: part of the errors of a torn cloth that it loses in the smallest part of a step, where it cannot lose all
-HEALED = 0.5
+#: parts of the errors of an overstretched cloth that it is asked to lose in the smallest part of a step, where it cannot
+#: lose all, one after the other until that can be solved
+HEALED = (0.5, 0.1, 0.02)
 
 
 def overstretched(cloth: Cloth, error: float) -> bool:
@@ -30,8 +31,8 @@ def errors(cloth: Cloth, positions: FloatArray, multipliers: FloatArray) -> tupl
     return float(np.abs(values[on]).max(initial=0.0)), float(np.abs(gaps[on]).max(initial=0.0))
 
 
-def relaxed_targets(cloth: Cloth, positions: FloatArray) -> FloatArray | None:
-    """Targets (r,) of the rows with which a cloth that is overstretched at positions (n, 3) is asked to lose `HEALED`
+def relaxed_targets(cloth: Cloth, positions: FloatArray, healed: float = HEALED[0]) -> FloatArray | None:
+    """Targets (r,) of the rows with which a cloth that is overstretched at positions (n, 3) is asked to lose `healed`
     of its errors, and not all of them; None of a whole one.
 
     A cloth that was stretched by what it could not escape is far from any place where it is not: asked for all at
@@ -39,7 +40,7 @@ def relaxed_targets(cloth: Cloth, positions: FloatArray) -> FloatArray | None:
     """
     rows = cloth.rows
     values = np.where(rows.enforced, rows.values(positions), 0.0)
-    return rows.rest + (1.0 - HEALED) * values if overstretched(cloth, float(np.abs(values).max(initial=0.0))) else None
+    return rows.rest + (1.0 - healed) * values if overstretched(cloth, float(np.abs(values).max(initial=0.0))) else None
 
 
 def limit_speed(velocities: FloatArray, fastest: float) -> FloatArray:

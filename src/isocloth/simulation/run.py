@@ -68,10 +68,10 @@ def run(
                 warned += 1
             if done % stride == 0 or done == total:
                 recorder.add(sim, pending)
-                pending = []
+                pending, framed = [], (sim.state, sim.hands.targets(), done)
                 if on_frame is not None:
                     on_frame(sim)
-                framed = (sim.state, sim.hands.targets(), done)
+                    framed = (sim.state, sim.hands.targets(), done)
                 if checkpoint is not None and time.monotonic() - saved > checkpoint_seconds:
                     _save(sim, recorder, Path(checkpoint), *framed, total, stride)
                     saved = time.monotonic()

@@ -18,7 +18,7 @@ from isocloth.contact.detector import ContactDetector
 from isocloth.contact.history import pressing, unknown_state
 from isocloth.contact.world import CollisionWorld
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.diagnosis import INFEASIBLE, errors, limit_speed, overstretched, relaxed_targets
+from isocloth.simulation.diagnosis import HEALED, INFEASIBLE, errors, limit_speed, overstretched, relaxed_targets
 from isocloth.simulation.gripper import jaws_of, slid_out
 from isocloth.simulation.integrators import euler
 from isocloth.simulation.memory import Memory, NewtonMemory
@@ -150,12 +150,16 @@ class ContactStepper(FreeStepper):
         found = self._solve(step, memory, detector, careful=True)
         if found.outcome.converged or self._sound(found.outcome):
             return found, False
-        if (targets := relaxed_targets(self.cloth, state.positions)) is None:
-            return found, False
-        detector.begin_again()
-        again = self._solve(step.with_targets(targets), memory, detector, careful=True)
-        relaxed, spent = again.outcome.converged, found.outcome.iterations + again.outcome.iterations
-        found = again if relaxed else found
+        spent, relaxed = found.outcome.iterations, False
+        for healed in HEALED:
+            if (targets := relaxed_targets(self.cloth, state.positions, healed)) is None:
+                break
+            detector.begin_again()
+            again = self._solve(step.with_targets(targets), memory, detector, careful=True)
+            spent += again.outcome.iterations
+            if relaxed := again.outcome.converged:
+                found = again
+                break
         return found._replace(outcome=found.outcome._replace(iterations=spent)), relaxed
 
     def _sound(self, outcome: Outcome) -> bool:
