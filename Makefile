@@ -1,11 +1,12 @@
 # make demo   set up everything, run a real scene, leave pictures and a table in out/
 # make test   set up everything, lint, type-check and run the test suite
+# make render write docs/validation* and the tables of docs/speed.md and the README from kept results
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test bench reproduce setup lint clean
+.PHONY: demo test bench reproduce render setup lint clean
 
 setup: $(STAMP)
 
@@ -33,6 +34,10 @@ bench: setup
 
 reproduce: setup
 	$(BIN)/isocloth reproduce all
+
+render: setup
+	$(BIN)/isocloth reproduce --render
+	$(BIN)/isocloth bench --render
 
 clean:
 	rm -rf $(VENV) out build dist src/*.egg-info

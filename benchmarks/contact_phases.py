@@ -21,6 +21,7 @@ from benchmarks.phases import kernels_at
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.detector import ContactDetector
 from isocloth.simulation import Report, Simulation
+from isocloth.simulation.steppers import ContactStepper
 from isocloth.solvers import Newton
 from isocloth.solvers.contact_newton import ContactNewton
 
@@ -33,7 +34,7 @@ TIMED: dict[tuple[type, str], str] = {
     (ContactDetector, "crossings"): "detection",  # the check that nothing was passed through
     (ContactDetector, "stop_short"): "detection",
     (ContactNewton, "lay_out"): "ordering",  # room in the factor for new pairs
-    (ContactNewton, "_descend"): "descent",
+    (ContactNewton, "_solve_linearised"): "descent",
     (ContactNewton, "solve"): "rest_of_solve",
     (Newton, "solve"): "rest_of_solve",  # of a step that touches nothing
     (Simulation, "step"): "outside",
@@ -94,7 +95,7 @@ class Stopwatch:
     def __init__(self) -> None:
         self.seconds = dict.fromkeys(TIMED.values(), 0.0)
         self.solves = self.descents = 0
-        self.arguments: tuple[Any, ...] = ()  # of the last descent: step problem, inertia, multipliers, ...
+        self.arguments: tuple[Any, ...] = ()  # of the last descent: step, multipliers, ...
         self._inside = 0.0  # seconds of timed calls within the present one
 
     @contextmanager
@@ -128,11 +129,8 @@ class Stopwatch:
                 self._inside = outer + spent
             if phase == "descent":
                 self.arguments = arguments[1:]
-                if result >= 0:
-                    self.descents += 1
-                    self.solves += result
-                else:  # there was no room for a pair, and it is done again
-                    self.solves += -1 - result
+                self.descents += 1
+                self.solves += sum(result)  # spent, and spent in vain where there was no room for a pair
             return result
 
         return timed
@@ -148,8 +146,8 @@ def contact_phases(
     steps = round(seconds / sim.timestep)
     times, rows, descents, reports = np.zeros(steps), np.zeros((steps, len(PHASES))), np.zeros(steps), []
     ordered = np.zeros(steps + 1, dtype=np.int64)
-    solver = sim._contact
-    assert isinstance(solver, ContactNewton)
+    assert isinstance(sim.stepper, ContactStepper)
+    solver = sim.stepper.contact
     watch = Stopwatch()
     with watch.running():
         for k in range(steps):
@@ -175,9 +173,10 @@ def _by_phase(
     """Seconds of the step just taken, in the order of PHASES."""
     assembly = factor = triangular = 0.0
     if solves > 0:
-        step, inertia, multipliers = watch.arguments[:3]
-        state = (step, inertia, multipliers, sim.positions)
-        each = kernels_at(solver.system, sim.problem, *state, patience=0.0, clock=time.thread_time)
+        step, multipliers = watch.arguments[:2]
+        each = kernels_at(
+            solver.system, sim.cloth, step, multipliers, sim.positions, patience=0.0, clock=time.thread_time
+        )
         known: FloatArray = solves * each[1:]
         # a descent that found its contacts at once has hardly any law in it: the kernels may seem to take longer
         assembly, factor, triangular = (known * min(1.0, spent["descent"] / max(known.sum(), 1e-12))).tolist()

@@ -16,8 +16,10 @@ import numpy as np
 from benchmarks.swing import simulation
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray
-from isocloth.cloth.problem import Problem, StepProblem
+from isocloth.cloth.cloth import Cloth
+from isocloth.cloth.step import Step
 from isocloth.cloth.system import BOUND, NewtonSystem, assemble
+from isocloth.simulation.steppers import FreeStepper
 from isocloth.solvers import Newton, Outcome, Solver
 from isocloth.sparse.cholesky import back_substitute, factorise
 from isocloth.terms.rows import evaluate
@@ -52,10 +54,10 @@ class _Watch:
     def __init__(self, solver: Solver) -> None:
         self.solver, self.name = solver, solver.name
         self.seconds, self.solves = 0.0, 0
-        self.step: StepProblem | None = None
+        self.step: Step | None = None
         self.multipliers = np.empty(0)
 
-    def solve(self, step: StepProblem, multipliers: FloatArray, *, first: bool = False) -> Outcome:
+    def solve(self, step: Step, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         begin = time.perf_counter()
         outcome = self.solver.solve(step, multipliers, first=first)
         self.seconds += time.perf_counter() - begin
@@ -77,7 +79,8 @@ def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
     assert isinstance(solver, Newton)
     sim.step()
     watch = _Watch(solver)
-    sim.solver = watch
+    assert isinstance(sim.stepper, FreeStepper)
+    sim.stepper.solver = watch
     rows_of = []  # (seconds of the step, seconds in the solver, solves)
     kernels = []
     for k in range(steps):
@@ -86,10 +89,7 @@ def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
         rows_of.append((time.perf_counter() - begin, *watch.take()))
         if (k + 1) * samples // steps > k * samples // steps:
             assert watch.step is not None
-            inertia = watch.step.mass_factor * sim.problem.area
-            kernels.append(
-                kernels_at(solver.system, sim.problem, watch.step, inertia, watch.multipliers, sim.positions, PATIENCE)
-            )
+            kernels.append(kernels_at(solver.system, sim.cloth, watch.step, watch.multipliers, sim.positions, PATIENCE))
     whole, inside, counts = np.array(rows_of).T
     # steps differ in their number of solves: take those with the most frequent one, and of these a quick one, because
     # the kernels' times are of their quickest runs too
@@ -117,17 +117,18 @@ def phases(nodes: int, steps: int, samples: int = 3) -> Phases:
 
 
 def kernels_at(
-    system: NewtonSystem, problem: Problem, step: StepProblem, inertia: FloatArray, multipliers: FloatArray,
-    y: FloatArray, patience: float, clock: Callable[[], float] = time.perf_counter,
+    system: NewtonSystem, cloth: Cloth, step: Step, multipliers: FloatArray, y: FloatArray, patience: float,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> FloatArray:  # fmt: skip
     """Seconds (4,) of one evaluation, assembly, factorisation and pair of triangular solves at a state.
 
-    inertia: (n,) N/m, factor of the positions. Repeated for `patience` s, and at least three times.
+    Repeated for `patience` s, and at least three times.
     """
-    s, f, rows = system.assembly, system.factor.fronts, problem.rows.arrays
-    values, jacobian = np.zeros(len(rows.rest)), np.zeros((len(rows.nodes), 3))
-    evaluation = (rows, y.copy(), values, jacobian)
-    matrix = (s, f, rows, jacobian, multipliers, inertia, 1.0, step.bending_factor, step.held, BOUND)
+    s, f, rows = system.assembly, system.factor.fronts, cloth.rows.arrays
+    values, jacobian = np.zeros(len(cloth.rows)), np.zeros((len(rows.nodes), 3))
+    evaluation = (rows, step.arrays.targets, y.copy(), values, jacobian)
+    hessian = np.zeros(system.stencil_entries)
+    matrix = (s, f, rows, jacobian, multipliers, step.inertia, step.arrays.bending, hessian, step.held, BOUND)
     load, x = np.sin(np.arange(float(system.scalars))), np.zeros(system.scalars)
     # a factorisation overwrites the matrix and a solve its right-hand side, so what comes before is repeated, too
     calls: list[tuple[Callable[..., object], tuple[Any, ...]]] = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import dropwhile, takewhile
 
 from benchmarks.accuracy import TOLERANCE, FreeSwing, Kept
 from benchmarks.peer import NAME
@@ -25,6 +26,14 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
     rule = [":" + "-" * (widths[0] - 1), *("-" * (w - 1) + ":" for w in widths[1:])]
     return "\n".join([line(header), line(rule), *(line(r) for r in rows)])
+
+
+def cells(text: str) -> dict[str, dict[str, str]]:
+    """The first table of a text again: first cell of a row -> column -> cell."""
+    lines = dropwhile(lambda line: not line.startswith("|"), text.splitlines())
+    rows = [line.strip().strip("|").split("|") for line in takewhile(lambda line: line.startswith("|"), lines)]
+    header, _, *body = ([cell.strip() for cell in row] for row in rows)
+    return {row[0]: dict(zip(header[1:], row[1:], strict=True)) for row in body}
 
 
 def section(title: str, *parts: str) -> str:

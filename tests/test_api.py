@@ -22,8 +22,9 @@ SOURCE = Path(ic.__file__).parent
 
 #: rooms whose errors all derive from IsoclothError
 ROOMS = [
-    "base", "calibration", "cli", "developable", "fabric.py", "folding", "measure.py", "meshes", "models", "obstacles",
-    "pictures", "reconstruction", "recordings", "reports.py", "scenes", "states", "terms", "trajectory.py",
+    "base", "calibration", "cli", "cloth", "contact", "developable", "fabric.py", "folding", "friction", "measure.py",
+    "meshes", "models", "obstacles", "pictures", "reconstruction", "recordings", "reports.py", "scenes", "simulation",
+    "solvers", "sparse", "states", "terms", "trajectory.py",
 ]  # fmt: skip
 
 PLAIN = (ValueError, TypeError, KeyError, OSError, ImportError, RuntimeError)
@@ -105,7 +106,7 @@ from isocloth import Recording, calibrate
 
 mesh = ic.meshes.rectangle(1.0, 1.0, (3, 3))
 ball = ic.Sphere([0, 0, 0], 0.1, friction=0.2)
-sim = ic.Simulation(mesh, ic.fabrics["cotton"], model=ic.models.Elastic(), obstacles=[ball.replace(friction=0.1)])
+sim = ic.Simulation(mesh, ic.fabrics["light cotton"], model=ic.models.Elastic(), obstacles=[ball.replace(friction=0.1)])
 reveal_type(mesh)
 reveal_type(ball.replace(friction=0.1))
 reveal_type(sim)

@@ -90,7 +90,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
                 f"{name}: range of T2/T1 in motion, %", 100 * float(np.ptp(ratio[steady]) / ratio[steady].mean())
             )
             whole.add(watch)
-    whole.tell(result, "all runs")
+    whole.tell(result, "all runs", edges=False)
     result.plot("ratio", "time, s", "T2/T1", 0.01 * np.arange(1, 1 + len(ratio)), curves)
     result.notes.append(
         f"radius {RADIUS:g} m, elements of {1e3 * element:g} mm, no gravity; both ends held, stretched by "

@@ -63,7 +63,7 @@ def fall(mu: float, nodes: int, duration: float) -> Fall:
         height.append(float(centre_of_mass(sim)[2]))
 
     watch.run(sim, duration, look)
-    area = sim.problem.area
+    area = sim.cloth.area
     speed = float(np.linalg.norm(area @ sim.velocities / area.sum()))
     weight = FABRIC.weight_density * sim.rest.area * sim.gravity
     return Fall(

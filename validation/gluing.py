@@ -12,10 +12,10 @@ from isocloth import meshes
 from isocloth.base.errors import MeshError, SamplingError
 from isocloth.meshes import Mesh
 from isocloth.meshes.geometry import corner_angles
+from isocloth.meshes.surfaces import Surface, of_mesh, surface
 from isocloth.reconstruction import Reconstruction, reconstruct
 from validation.reconstruction import SIZES, simulated, true_distance
 from validation.result import Result, Say, silent
-from validation.surfaces import Surface, of_mesh, surface
 
 TITLE = "meshes glued from charts beside meshes of spread nodes"
 

@@ -13,6 +13,8 @@ from isocloth.simulation import Simulation
 from validation.result import Result
 
 INSTALL = "pip install ipctk"
+#: thicknesses that layers keep apart
+APART = 0.9
 
 
 class Judge:
@@ -35,11 +37,12 @@ class Judge:
 
 
 class Intersections:
-    """Counts frames in which triangles of the cloth intersect; without the library it counts nothing and says so."""
+    """Frames in which triangles intersect, and how near layers come; without the library nothing, which it says."""
 
     def __init__(self, sim: Simulation, every: float) -> None:
         self.every, self.last = every, sim.time
         self.frames = self.bad = 0
+        self.thickness, self.apart = sim.fabric.thickness, np.inf
         self._judge: Judge | None
         try:
             self._judge = Judge(sim.mesh, sim.positions)
@@ -53,10 +56,13 @@ class Intersections:
         self.last = sim.time
         self.frames += 1
         self.bad += self._judge.intersects(sim.positions)
+        self.apart = min(self.apart, self._judge.distance(sim.positions, self.thickness))
 
-    def tell(self, result: Result, name: str) -> None:
-        """The line of a scene."""
+    def tell(self, result: Result, name: str, *, apart: float = APART) -> None:
+        """The lines of a scene; apart: how many thicknesses layers have to keep apart."""
         if self._judge is None:
             result.notes.append(f"ipctk is not installed: intersections were not looked for; {INSTALL}")
             return
         result.below(f"{name}: frames with intersections by ipctk, of {self.frames}", self.bad, 0, ".0f")
+        what = f"{name}: smallest distance of layers by ipctk, thicknesses (1 if more)"
+        result.above(what, min(self.apart / self.thickness, 1.0), apart, ".3f")

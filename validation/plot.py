@@ -13,8 +13,9 @@ from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from validation.result import Series
 
-WIDTH, HEIGHT = 720, 420
-LEFT, RIGHT, TOP, BOTTOM = 70, 20, 40, 50
+WIDTH, HEIGHT = 860, 420
+#: the names of the curves stand at the right, beside the chart
+LEFT, RIGHT, TOP, BOTTOM = 70, 210, 40, 50
 COLOURS = ("#1f5fa8", "#c8553d", "#2e8b57", "#8a5fbf", "#b58900", "#444444", "#d0539a", "#3aa6b9")
 
 
@@ -59,9 +60,8 @@ def svg(series: Series) -> str:
     for value, label in _ticks(y0, y1, series.log):
         parts.append(_line(LEFT, py(value), WIDTH - RIGHT, py(value), "#e4e4e4"))
         parts.append(f'<text x="{LEFT - 6}" y="{py(value) + 4:.1f}" text-anchor="end">{label}</text>')
-    parts.append(
-        f'<text x="{(LEFT + WIDTH) / 2:.0f}" y="{HEIGHT - 12}" text-anchor="middle">{escape(series.x_label)}</text>'
-    )
+    middle = (LEFT + WIDTH - RIGHT) / 2
+    parts.append(f'<text x="{middle:.0f}" y="{HEIGHT - 12}" text-anchor="middle">{escape(series.x_label)}</text>')
     parts.append(
         f'<text transform="translate(16 {HEIGHT / 2:.0f}) rotate(-90)" text-anchor="middle">'
         f"{escape(series.y_label)}</text>"
@@ -76,10 +76,7 @@ def svg(series: Series) -> str:
                 f'<circle cx="{px(a):.1f}" cy="{py(b):.1f}" r="3" fill="{colour}"/>'
                 for a, b in zip(sx[seen], y[seen], strict=True)
             ]
-        parts.append(
-            f'<text x="{WIDTH - RIGHT - 4}" y="{TOP + 14 + 16 * k}" text-anchor="end" fill="{colour}">'
-            f"{escape(name)}</text>"
-        )
+        parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{TOP + 14 + 16 * k}" fill="{colour}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
@@ -105,7 +102,7 @@ def _ticks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
             return [(float(v), f"1e{int(v)}") for v in whole]
     step = 10.0 ** np.floor(np.log10((high - low) / 4))
     step *= next(k for k in (1, 2, 5, 10) if (high - low) / (k * step) <= 6)
-    values = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+    values = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step + 0.0  # no "-0"
     return [(float(v), f"{10**v:.3g}" if log else f"{v:.6g}") for v in values]
 
 

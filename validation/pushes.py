@@ -14,7 +14,7 @@ from isocloth.obstacles import Floor
 from isocloth.obstacles.motion import turned_about
 from isocloth.simulation import Report, Simulation
 from validation import pushers
-from validation.encounters import DEEPEST, Film, Watch, centre_of_mass, centred
+from validation.encounters import Film, Watch, centre_of_mass, centred
 from validation.intersections import Intersections
 from validation.result import Result, Say, silent
 from validation.scenes import smooth_ramp
@@ -283,11 +283,15 @@ def tell(result: Result, name: str, record: Record) -> None:
     result.info(f"{name}: steps that did not", watch.unconverged, ".0f")
     result.below(f"{name}: of these without a reason in the report", record.silent, 0, ".0f")
     result.below(f"{name}: of these not cut into substeps", record.uncut, 0, ".0f")
-    result.above(f"{name}: smallest gap of converged steps, mm", 1e3 * sound.min_gap, -1e3 * DEEPEST, ".4f")
-    result.info(f"{name}: smallest gap of all steps, mm", 1e3 * watch.min_gap, ".4f")
-    result.below(f"{name}: largest residual of Coulomb's law, converged steps", sound.friction_residual, 1e-2, ".1e")
-    result.info(f"{name}: largest isometry error of converged steps", sound.isometry_error, ".1e")
-    result.info(f"{name}: largest isometry error of all steps", watch.isometry_error, ".1e")
+    if np.isfinite(watch.clearance):
+        result.above(f"{name}: smallest distance of a node from an obstacle, mm", 1e3 * watch.clearance, 0.0, ".4f")
+    result.info(f"{name}: lengths of edges, largest rms change, %", 100 * watch.stretch)
+    result.info(f"{name}: smallest gap of converged steps as reported, mm", 1e3 * sound.min_gap, ".4f")
+    result.info(f"{name}: smallest gap of all steps as reported, mm", 1e3 * watch.min_gap, ".4f")
+    what = f"{name}: residual of Coulomb's law as reported, converged steps"
+    result.info(what, sound.friction_residual, ".1e")
+    result.info(f"{name}: isometry error of converged steps as reported", sound.isometry_error, ".1e")
+    result.info(f"{name}: isometry error of all steps as reported", watch.isometry_error, ".1e")
     result.info(f"{name}: steps cut", watch.cut, ".0f")
     result.below(f"{name}: share of steps in which a library helped", watch.helped / watch.steps, 0.01, ".4f")
     result.info(f"{name}: solves per step", watch.iterations / watch.steps, ".2f")

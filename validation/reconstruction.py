@@ -17,16 +17,16 @@ from isocloth import meshes
 from isocloth.base.errors import SamplingError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
+from isocloth.meshes.surfaces import NAMES, Surface, of_mesh, surface
 from isocloth.reconstruction import reconstruct
-from isocloth.reconstruction.cells import arcs, decompose
-from isocloth.reconstruction.complex import compact, without_pinches
 from isocloth.reconstruction.distance import distances
-from isocloth.reconstruction.height import random_directions, usual_detail
-from isocloth.reconstruction.homology import homology
-from isocloth.reconstruction.morse import gradient
+from isocloth.reconstruction.morse.cells import arcs, decompose
+from isocloth.reconstruction.morse.discrete_gradient import gradient
+from isocloth.reconstruction.morse.height import random_directions, usual_detail
+from isocloth.reconstruction.morse.homology import homology
+from isocloth.reconstruction.triangulation.complex import compact, without_pinches
 from isocloth.simulation import Simulation
 from validation.result import Result, Say, Series, silent
-from validation.surfaces import NAMES, Surface, of_mesh, surface
 
 TITLE = "topology, cells, distance and time of surfaces from points"
 

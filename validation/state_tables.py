@@ -11,7 +11,7 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.pictures import contact_sheet, save_png, table_picture
 from isocloth.states import Database, boundary_of, davies_bouldin
-from isocloth.states.clusters import left_out
+from isocloth.states.clusters import leave_one_out
 from isocloth.states.napkin import SEQUENCES
 from isocloth.states.representations import ALL, DGLI
 from isocloth.trajectory import Trajectory
@@ -55,7 +55,7 @@ def separation(
             else:
                 result.info(what, value, ".2f", paper=f"{paper:.2f}")
         table = by.distances(x, x)
-        rate = 100.0 * left_out(table, database.labels).mean()
+        rate = 100.0 * leave_one_out(table, database.labels).mean()
         if by is DGLI:
             own = np.array(index)
             result.above(f"{kind}: left out one by one, dGLI: right, %", rate, 95.0, ".1f")

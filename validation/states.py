@@ -12,9 +12,9 @@ from pathlib import Path
 import numpy as np
 
 from isocloth.base.typing import FloatArray
+from isocloth.folding.cache import cached_sequence, cached_states
 from isocloth.folding.library import simulated_sequence
 from isocloth.folding.make import simulated_states
-from isocloth.folding.shelf import shelved_sequence, shelved_states
 from isocloth.states import Classifier, Database, boundary_of, dgli, gli, ideal_states
 from isocloth.states.napkin import SEQUENCES, ideal_sequence
 from validation.from_above import seen_from_above
@@ -59,18 +59,18 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
 
 
 def _simulated(result: Result, out: Path | None, say: Say) -> None:
-    database = shelved_states(folder=out, say=say)
+    database = cached_states(folder=out, say=say)
     sequences = []
     for name in SEQUENCES:
         say(f"folding {name}")
-        sequences.append(shelved_sequence(name, folder=out))
+        sequences.append(cached_sequence(name, folder=out))
     making(result, database)
     intersecting(result, database)
     against_the_committed(result, database)
     separation(result, "simulated", database, sequences, out=out, say=say)
     for name, (_, _, labels) in zip(SEQUENCES, sequences, strict=True):
         result.info(f"simulated: classes of the sequence {name}", int(labels.max()) + 1, ".0f")
-    drawn_again(result, {name: [shelved_sequence(name, seed=k, folder=out) for k in AGAIN] for name in SEQUENCES})
+    drawn_again(result, {name: [cached_sequence(name, seed=k, folder=out) for k in AGAIN] for name in SEQUENCES})
     say("classification of simulated states")
     classification(result, database, meshes=(10, 15, 30, 40), out=out)
     with_unknown(result, database)

@@ -8,7 +8,7 @@ import numpy as np
 
 from isocloth import meshes
 from isocloth.base.typing import FloatArray
-from isocloth.cloth.problem import build, kinetic_energy, potential_energy
+from isocloth.cloth.cloth import discretise, kinetic_energy, potential_energy
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.simulation import Simulation
@@ -84,7 +84,7 @@ def _bending(result: Result, name: str, mesh: Mesh) -> None:
 def _forces(result: Result, name: str, mesh: Mesh) -> None:
     """The gradient of the step's potential against finite differences of the energies, all terms together."""
     fabric = Fabric(density=0.2, gravity_density=0.15, bending=1e-3, damping=0.3, bending_damping=1e-4, shear=20.0)
-    problem = build(mesh, fabric, gravity=GRAVITY)
+    problem = discretise(mesh, fabric, gravity=GRAVITY)
     random = np.random.default_rng(1)
     # bent and sheared, but not stretched a lot
     x = rolled(mesh, 0.4) + 2e-3 * random.normal(size=mesh.vertices.shape)
@@ -114,11 +114,11 @@ def _forces(result: Result, name: str, mesh: Mesh) -> None:
     advance(sim, 1)
     y, h, mass, k = sim.positions, sim.timestep, problem.area[:, None], problem.stiffness
     v = (y - mesh.vertices) / h
-    tension = sim.problem.rows.weight * sim.problem.rows.values(y)
+    tension = sim.cloth.rows.weight * sim.cloth.rows.values(y)
     motion = (
         mass * (fabric.density * (v - before) / h + fabric.damping * v)
         + k @ (fabric.bending * y + fabric.bending_damping * v)
-        + (sim.problem.rows.jacobian(y).T @ tension).reshape(-1, 3)
+        + (sim.cloth.rows.jacobian(y).T @ tension).reshape(-1, 3)
     )
     residual = float(np.abs(motion - problem.weight).max() / np.abs(problem.weight).max())
     result.below(f"{name}: residual of the equation of motion / weight", residual, 1e-5, ".1e")
@@ -131,8 +131,8 @@ def _free_fall(result: Result, integrator: str) -> None:
     sim = Simulation(mesh, Fabric(density=rho, gravity_density=delta), timestep=dt, integrator=integrator)
     advance(sim, steps)
     acceleration = -GRAVITY * delta / rho
-    fallen = float(np.average(sim.positions[:, 2], weights=sim.problem.area))
-    speed = float(np.average(sim.velocities[:, 2], weights=sim.problem.area))
+    fallen = float(np.average(sim.positions[:, 2], weights=sim.cloth.area))
+    speed = float(np.average(sim.velocities[:, 2], weights=sim.cloth.area))
     t = dt * steps
     result.near(f"{integrator}: free fall, velocity / (g t delta / rho)", speed / (acceleration * t), 1.0, 1e-9, ".9f")
     own = _scheme(integrator, dt, steps, 0.0, acceleration, 0.0)
@@ -150,14 +150,14 @@ def _damping(result: Result, integrator: str) -> None:
     mesh = meshes.irregular_rectangle(0.3, 0.3, nodes=16)
     sim = Simulation(mesh, Fabric(density=rho, damping=alpha), timestep=dt, gravity=0.0, integrator=integrator)
     sim.velocities = np.tile([start, 0.0, 0.0], (mesh.n_vertices, 1))
-    before = float(np.average(sim.positions[:, 0], weights=sim.problem.area))
+    before = float(np.average(sim.positions[:, 0], weights=sim.cloth.area))
     advance(sim, steps)
-    moved = float(np.average(sim.positions[:, 0], weights=sim.problem.area)) - before
+    moved = float(np.average(sim.positions[:, 0], weights=sim.cloth.area)) - before
     own = _scheme(integrator, dt, steps, start, 0.0, alpha / rho)
     result.below(f"{integrator}: damped drift against the scheme's own recurrence", abs(moved / own - 1.0), 1e-9, ".1e")
     exact = start * rho / alpha * (1.0 - np.exp(-alpha / rho * dt * steps))
     result.near(f"{integrator}: damped drift / exact", moved / exact, 1.0, 0.02, ".4f")
-    speed = float(np.average(sim.velocities[:, 0], weights=sim.problem.area))
+    speed = float(np.average(sim.velocities[:, 0], weights=sim.cloth.area))
     rate = -np.log(speed / start) / (dt * steps)
     result.near(f"{integrator}: rate of damping, 1/s", rate, alpha / rho, 0.02, ".4f")
 
@@ -193,10 +193,10 @@ def _energy(result: Result, quick: bool) -> None:
         push[held] = 0.0
         sim.velocities = push
         grasp = sim.grasp(held)
-        energies = [_total(sim.problem, sim.positions, sim.velocities)]
+        energies = [_total(sim.cloth, sim.positions, sim.velocities)]
         for _ in range(100 if quick else 300):
             advance(sim, 1)
-            energies.append(_total(sim.problem, sim.positions, sim.velocities))
+            energies.append(_total(sim.cloth, sim.positions, sim.velocities))
         e: FloatArray = np.array(energies)
         # BDF2 does not dissipate step by step but over a few steps: look at tenths of a second
         gain = float(np.diff(e[::10]).max(initial=0.0) / (e[0] - e[-1]))

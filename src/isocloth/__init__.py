@@ -12,6 +12,7 @@ from isocloth.base.errors import (
     SamplingError,
     SceneError,
 )
+from isocloth.contact.options import ContactOptions
 from isocloth.fabric import Fabric, fabrics
 from isocloth.meshes import Mesh
 from isocloth.obstacles import (
@@ -27,7 +28,7 @@ from isocloth.obstacles import (
     Stick,
     TriangleMesh,
 )
-from isocloth.simulation import ConvergenceWarning, Grasp, Gripper, Report, Simulation, State
+from isocloth.simulation import ConvergenceWarning, Forces, Grasp, Gripper, Report, Simulation, State, Wrench
 from isocloth.solvers import TIGHT, NewtonOptions, ProjectionOptions
 from isocloth.terms.drag import AirDrag
 from isocloth.trajectory import Trajectory
@@ -45,13 +46,13 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
 __version__ = "0.1.0"
 
 __all__ = [
-    "TIGHT", "AirDrag", "Box", "Capsule", "ConvergenceError", "ConvergenceWarning", "Cylinder", "Fabric", "FabricError",
-    "Floor", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane",
-    "Points", "ProjectionOptions", "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError",
-    "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh",
-    "calibrate", "calibration", "compare_models", "developable", "developables", "fabrics", "folding", "forecast",
-    "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity",
-    "states",
+    "TIGHT", "AirDrag", "Box", "Capsule", "ContactOptions", "ConvergenceError", "ConvergenceWarning", "Cylinder",
+    "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh", "MeshError",
+    "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "Reconstruction", "Recording",
+    "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory",
+    "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables", "fabrics",
+    "folding", "forecast", "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings",
+    "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used

@@ -17,10 +17,11 @@ import isocloth as ic
 from calibration.made import FABRIC, TRUE, recording
 from isocloth.calibration import SearchOptions, prepare
 from isocloth.calibration.evaluations import Evaluations
+from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.parameters import Parameter, as_parameters
-from isocloth.calibration.pool import Cores, Here, Threads, make_pool
+from isocloth.calibration.pool import ProcessPool, SerialPool, ThreadPool, make_pool
 from isocloth.calibration.search import METHODS, paraboloid_minimum, paraboloid_spread
-from isocloth.calibration.work import Piece, Setting, do
+from isocloth.calibration.task import Setting, Task, evaluate
 from isocloth.cli import main
 
 SRC = str(Path(ic.__file__).parents[1])
@@ -69,15 +70,15 @@ class Bowl(Evaluations):
         super().__init__(setting, self, loss="rms", file=None, resume=False, progress=False)  # type: ignore[arg-type]
         self.centre, self.roughness = np.array(centre), roughness
 
-    def run(self, pieces, done) -> None:
-        for piece in pieces:
-            r = self._r(np.array(piece.point))
+    def run(self, tasks, done) -> None:
+        for task in tasks:
+            r = self._r(np.array(task.point))
             out = {"square": float(r @ r), "mean": float(np.sqrt(r @ r)), "unconverged": 0}
-            if piece.linear:
+            if task.linear:
                 h = 0.02
-                J = np.stack([(self._r(np.array(piece.point) + h * e) - r) / h for e in np.eye(len(r) - 1)], axis=1)
+                J = np.stack([(self._r(np.array(task.point) + h * e) - r) / h for e in np.eye(len(r) - 1)], axis=1)
                 out |= {"gradient": (J.T @ r).tolist(), "normal": (J.T @ J).tolist(), "scores": (J.T @ J).tolist()}
-            done(piece, out)
+            done(task, out)
 
     def _r(self, u):
         wave = self.roughness * np.sin(97.0 * u.sum())
@@ -136,14 +137,12 @@ def test_a_bound_that_is_reached_is_told(experiment) -> None:
 
 
 def test_a_motion_that_does_not_exist_has_an_infinite_loss(experiment, monkeypatch) -> None:
-    from isocloth.calibration.experiment import Experiment
-
     parameters = as_parameters(RANGES, FABRIC)
     setting = Setting((experiment,), parameters, ((0.0, 1.0),))
     monkeypatch.setattr(Experiment, "simulate", _failing)
-    assert do(setting, Piece(0, (0.5, 0.5)))["square"] is None
+    assert evaluate(setting, Task(0, (0.5, 0.5)))["square"] is None
     assert Evaluations(
-        setting, Here(setting), loss="rms", file=None, resume=False, progress=False
+        setting, SerialPool(setting), loss="rms", file=None, resume=False, progress=False
     ).losses([np.array([0.5, 0.5])]) == [np.inf]  # fmt: skip
     with pytest.raises(ic.RecordingError, match="no simulation"):
         ic.calibrate(experiment, RANGES, method="sweep", workers=1, search=SearchOptions(points=2, rounds=1))
@@ -151,6 +150,19 @@ def test_a_motion_that_does_not_exist_has_an_infinite_loss(experiment, monkeypat
 
 def _failing(self, fabric, until=None):
     raise ic.ConvergenceError("no")
+
+
+def test_an_error_that_is_no_missing_motion_gets_through(experiment, monkeypatch) -> None:
+    """A mistake would otherwise look like parameters without a motion, and a search would go on for hours."""
+
+    def mistaken(self, fabric, until=None):
+        raise ValueError("contact 'sticky' is unknown")
+
+    monkeypatch.setattr(Experiment, "simulate", mistaken)
+    with pytest.raises(ValueError, match="sticky"):
+        experiment.try_simulate(FABRIC)
+    with pytest.raises(ValueError, match="sticky"):
+        ic.calibrate(experiment, RANGES, method="sweep", workers=1, search=SearchOptions(points=2, rounds=1))
 
 
 @pytest.mark.parametrize(
@@ -185,35 +197,41 @@ def sweep(experiment, **options):
 def test_processes_give_the_same_as_one_even_if_one_is_killed(experiment) -> None:
     parameters = as_parameters(RANGES, FABRIC)
     setting = Setting((experiment,), parameters, ((0.0, 0.6),))
-    pieces = [Piece(0, (0.5, u)) for u in np.linspace(0.2, 0.8, 6)]
+    tasks = [Task(0, (0.5, u)) for u in np.linspace(0.2, 0.8, 6)]
     alone, together = {}, {}
-    Here(setting).run(pieces, alone.__setitem__)
-    pool = Cores(setting, 2)
+    SerialPool(setting).run(tasks, alone.__setitem__)
+    pool = ProcessPool(setting, 2)
 
-    def take(piece, result) -> None:
-        together[piece] = result
+    def take(task, result) -> None:
+        together[task] = result
         if len(together) == 1 and pool._pool is not None:  # in the middle of it
             os.kill(next(iter(pool._pool._processes)), signal.SIGKILL)
 
     try:
-        pool.run(pieces, take)
+        pool.run(tasks, take)
     finally:
         pool.close()
     assert together == alone
 
 
-def test_with_obstacles_threads_give_the_same_as_one() -> None:
-    floor = [ic.Floor()]
+@pytest.mark.parametrize(
+    ("floor", "kind"),
+    [([ic.Floor(path=lambda t: [0.0, 0.0, 0.0])], ThreadPool), ([ic.Floor()], ProcessPool)],
+    ids=["cannot be pickled", "can be pickled"],
+)
+def test_with_obstacles_many_give_the_same_as_one(
+    floor: list[ic.Obstacle], kind: type[ThreadPool] | type[ProcessPool]
+) -> None:
     hung = recording()
     raised = hung.with_(positions=hung.positions + np.array([0.0, 0.0, 1.0]))
     among = prepare(raised, obstacles=floor)
     setting = Setting((among,), as_parameters(RANGES, FABRIC), ((0.0, 0.3),))
     pool = make_pool(setting, 2, None)
-    assert isinstance(pool, Threads)
-    pieces = [Piece(0, (0.5, u)) for u in (0.2, 0.5, 0.8)]
+    assert isinstance(pool, kind)
+    tasks = [Task(0, (0.5, u)) for u in (0.2, 0.5, 0.8)]
     alone, together = {}, {}
-    Here(setting).run(pieces, alone.__setitem__)
-    pool.run(pieces, together.__setitem__)
+    SerialPool(setting).run(tasks, alone.__setitem__)
+    pool.run(tasks, together.__setitem__)
     pool.close()
     assert together == alone
 
@@ -245,20 +263,20 @@ def test_a_calibration_resumes_to_the_same_numbers(experiment, tmp_path: Path) -
         pass
 
     count = 0
-    real = Here.run
+    real = SerialPool.run
 
-    def stopping(self, pieces, done) -> None:
-        def some(piece, result) -> None:
+    def stopping(self, tasks, done) -> None:
+        def some(task, result) -> None:
             nonlocal count
             count += 1
             if count > 4:
                 raise Stop
-            done(piece, result)
+            done(task, result)
 
-        real(self, pieces, some)
+        real(self, tasks, some)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Here, "run", stopping)
+        patch.setattr(SerialPool, "run", stopping)
         with pytest.raises(Stop):
             sweep(experiment, workers=1, save=file)
     kept = json.loads(file.read_text())
@@ -319,8 +337,8 @@ def test_a_dask_cluster_gives_the_same_even_if_a_worker_is_killed(experiment) ->
 
         real = Evaluations._take
 
-        def taking(self, piece, result) -> None:
-            real(self, piece, result)
+        def taking(self, task, result) -> None:
+            real(self, task, result)
             kill(self)
 
         with pytest.MonkeyPatch.context() as patch:

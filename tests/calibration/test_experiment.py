@@ -9,9 +9,15 @@ import isocloth as ic
 from calibration.made import FABRIC, recording
 from isocloth.calibration import baselines
 from isocloth.calibration.errors import errors, residuals
-from isocloth.calibration.experiment import prepare
-from isocloth.calibration.smooth import at_most, set_apart, smooth_path, trust, with_smooth_distance
-from isocloth.calibration.start import filled, on_finer, unstretched
+from isocloth.calibration.preparation import prepare
+from isocloth.calibration.smooth import (
+    limit_distance,
+    set_distance,
+    sighting_weights,
+    smooth_path,
+    with_smooth_distance,
+)
+from isocloth.calibration.start import filled, on_finer_grid, unstretched
 from isocloth.recordings.grid import sheet
 
 
@@ -48,7 +54,7 @@ def test_a_smoothed_path_is_nearer_to_the_truth_and_much_calmer() -> None:
 
 def test_corners_are_brought_together_where_the_cloth_is_too_short() -> None:
     path = np.array([[[0.0, 0, 0], [0.31, 0, 0]], [[0.0, 0, 0], [0.2, 0, 0]]])
-    mended, most = at_most(path, 0.3)
+    mended, most = limit_distance(path, 0.3)
     assert np.linalg.norm(mended[0, 1] - mended[0, 0]) == pytest.approx(0.3)
     assert most == pytest.approx(0.005)
     assert np.array_equal(mended[1], path[1])
@@ -71,7 +77,7 @@ def test_missing_markers_are_put_between_their_neighbours() -> None:
     holes = bent.copy()
     holes[[6, 13, 19]] = np.nan
     assert np.linalg.norm(filled(mesh, holes) - bent, axis=1).max() < 0.012
-    finer = on_finer(bent, (5, 4), (9, 7))
+    finer = on_finer_grid(bent, (5, 4), (9, 7))
     assert finer.reshape(9, 7, 3)[::2, ::2].reshape(-1, 3) == pytest.approx(bent, abs=1e-12)
 
 
@@ -191,7 +197,7 @@ def test_bad_sightings_count_less_where_nothing_moves_too() -> None:
     seen = np.tile([[0.0, 0.0, 1.0], [0.4, 0.0, 1.0]], (60, 1, 1)) + 1e-4 * random.standard_normal((60, 2, 3))
     bad = random.random(60) < 0.3
     seen[bad, 1, 0] -= 0.06 * random.uniform(0.7, 1.3, int(bad.sum()))
-    plain, weighted = (smooth_path(times, seen, times, w) for w in (None, trust(seen, 0.4)))
+    plain, weighted = (smooth_path(times, seen, times, w) for w in (None, sighting_weights(seen, 0.4)))
     assert np.abs(plain[:, 1, 0] - 0.4).mean() > 0.015
     assert np.abs(weighted[:, 1, 0] - 0.4).mean() < 0.5 * np.abs(plain[:, 1, 0] - 0.4).mean()
 
@@ -202,13 +208,13 @@ def test_a_frame_that_shows_a_rigid_bar_too_short_is_trusted_less() -> None:
     seen[1, 1, 0] = 0.36
     seen[2, 0] = np.nan
     squared = 0.04**2 / 3  # mean over the frames that show both
-    found = trust(seen, 0.4)
+    found = sighting_weights(seen, 0.4)
     expected = 1.0 / np.array([squared, squared + 0.04**2, 2 * squared, squared])
     assert found == pytest.approx(expected / expected.mean())
-    assert trust(bar, 0.4) == pytest.approx(np.ones(4))  # all as good as each other
-    assert trust(bar, 0.38) == pytest.approx(np.ones(4))
-    assert np.linalg.norm(np.diff(set_apart(seen[:2], 0.4), axis=1), axis=2) == pytest.approx(0.4)
-    assert set_apart(seen[:2], 0.4).mean(axis=1) == pytest.approx(seen[:2].mean(axis=1))
+    assert sighting_weights(bar, 0.4) == pytest.approx(np.ones(4))  # all as good as each other
+    assert sighting_weights(bar, 0.38) == pytest.approx(np.ones(4))
+    assert np.linalg.norm(np.diff(set_distance(seen[:2], 0.4), axis=1), axis=2) == pytest.approx(0.4)
+    assert set_distance(seen[:2], 0.4).mean(axis=1) == pytest.approx(seen[:2].mean(axis=1))
 
 
 def test_corners_that_a_camera_rounds_off_are_held_apart_as_they_are() -> None:

@@ -20,7 +20,7 @@ QUICK = {
 }
 
 
-def test_that_every_documented_command_runs(
+def test_every_documented_command_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -44,5 +44,5 @@ def test_that_every_documented_command_runs(
     assert not list(tmp_path.glob("*checkpoint*"))
 
 
-def test_that_the_tests_know_every_documented_command() -> None:
+def test_the_tests_know_every_documented_command() -> None:
     assert {words[0] for words in documented_commands()} == set(QUICK)

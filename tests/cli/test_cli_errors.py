@@ -11,6 +11,7 @@ import pytest
 import isocloth
 from isocloth.base.errors import SceneError
 from isocloth.cli import main
+from isocloth.cli.repository_commands import FOLDERS
 
 SCENE = """
 [cloth]
@@ -54,7 +55,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("words", "parts"), CASES, ids=lambda value: " ".join(value))
-def test_that_errors_are_short(words: list[str], parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_short(words: list[str], parts: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 2
     out, err = capsys.readouterr()
     assert out == ""
@@ -63,18 +64,18 @@ def test_that_errors_are_short(words: list[str], parts: list[str], capsys: pytes
         assert part in err
 
 
-def test_that_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
+def test_an_error_leaves_nothing_behind(tmp_path: Path) -> None:
     before = sorted(tmp_path.iterdir())
     assert main(["run", "good.toml", "--duration", "0.001"]) == 2
     assert sorted(tmp_path.iterdir()) == before
 
 
-def test_that_a_traceback_can_be_had() -> None:
+def test_a_traceback_can_be_had() -> None:
     with pytest.raises(SceneError):
         main(["run", "bad.toml", "--traceback"])
 
 
-def test_that_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*_: object, **__: object) -> None:
         raise ZeroDivisionError
 
@@ -83,7 +84,7 @@ def test_that_a_defect_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
         main(["run", "good.toml"])
 
 
-def test_that_a_key_error_is_not_shown_in_quotes(
+def test_a_key_error_is_not_shown_in_quotes(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(*_: object) -> None:
@@ -94,7 +95,7 @@ def test_that_a_key_error_is_not_shown_in_quotes(
     assert capsys.readouterr().err == "isocloth: error: fabric 'x' is unknown\n"
 
 
-def test_that_warnings_are_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_are_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     # two corners torn apart: 0.3 m of cloth to 0.4 m
     tear = '\n[[grasp]]\nwhere = "corner 0"\n\n[[grasp]]\nwhere = "corner 2"\nmotion = "line"\n'
     (tmp_path / "tear.toml").write_text(SCENE + tear + "by = [0.1, 0, 0]\nstop = 0.04\n")
@@ -106,30 +107,44 @@ def test_that_warnings_are_a_line(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert int(failed.split()[-1]) > 0
 
 
-def test_that_other_rooms_read_their_own_options(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("name", "folder"), FOLDERS.items())
+def test_commands_of_the_repository_read_their_own_options(
+    name: str, folder: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen = []
-    for name in ("bench", "reproduce"):
-        module = type(sys)(f"isocloth.{name}")
-        module.main = lambda argv, name=name: seen.append((name, argv)) or 7  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, f"isocloth.{name}", module)
-    assert main(["reproduce", "--list"]) == 7
-    assert main(["bench", "swing", "--quick"]) == 7
-    assert seen == [("reproduce", ["--list"]), ("bench", ["swing", "--quick"])]
+    module = type(sys)(folder)
+    module.main = lambda argv: seen.append(argv) or 7  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, folder, module)
+    assert main([name, "swing", "--quick"]) == 7
+    assert seen == [["swing", "--quick"]]
 
 
-def test_that_the_module_is_the_command() -> None:
+@pytest.mark.parametrize(("name", "folder"), FOLDERS.items())
+def test_a_package_without_its_repository_says_where_the_command_is(
+    name: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("isocloth.cli.repository_commands.REPOSITORY", tmp_path)
+    assert main([name, "--list"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith(f"isocloth: error: isocloth {name} runs what is in the folder {folder!r}")
+    assert "pip install -e ." in err
+    assert err.count("\n") == 1
+
+
+def test_the_module_is_the_command() -> None:
     done = subprocess.run([sys.executable, "-m", "isocloth", "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"isocloth {isocloth.__version__}\n"
 
 
-def test_that_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
+def test_help_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     text = capsys.readouterr().out
     for name in ("run", "render", "info", "demo", "bench", "reproduce"):
         assert f"\n    {name}" in text
 
 
-def test_that_info_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+def test_info_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["info"]) == 0
     text = capsys.readouterr().out
     for part in (isocloth.__version__, "numba", "cores", "denim", "swing"):
@@ -141,6 +156,6 @@ def test_that_info_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> Non
     assert "0.1 m^2" in capsys.readouterr().out
 
 
-def test_that_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "good.toml", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")

@@ -64,9 +64,7 @@ def wait_for(path: Path, process: subprocess.Popen[str], seconds: float = 60.0) 
 
 
 @pytest.mark.parametrize("suffix", [".h5", ".npz"])
-def test_that_a_killed_run_resumes_with_the_same_bits(
-    folder: Path, suffix: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_killed_run_resumes_with_the_same_bits(folder: Path, suffix: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "scene.toml", "-o", f"whole{suffix}", "--quiet"]) == 0
     checkpoint = folder / f"part{suffix}.checkpoint.npz"
     process = start("-o", f"part{suffix}", "--checkpoint-seconds", "0.05")
@@ -89,7 +87,7 @@ def test_that_a_killed_run_resumes_with_the_same_bits(
     assert not list(folder.glob("*checkpoint*"))
 
 
-def test_that_ctrl_c_saves_and_says_how_to_go_on(folder: Path) -> None:
+def test_ctrl_c_saves_and_says_how_to_go_on(folder: Path) -> None:
     assert main(["run", "scene.toml", "-o", "whole.h5", "--quiet"]) == 0
     process = start("-o", "part.h5", "--checkpoint-seconds", "0.05")
     wait_for(folder / "part.h5.checkpoint.npz", process)
@@ -103,7 +101,7 @@ def test_that_ctrl_c_saves_and_says_how_to_go_on(folder: Path) -> None:
     assert (folder / "part.h5").read_bytes() == (folder / "whole.h5").read_bytes()
 
 
-def test_that_ctrl_c_between_checkpoints_saves_too(
+def test_ctrl_c_between_checkpoints_saves_too(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     from isocloth.cli.stopwatch import Stopwatch
@@ -136,7 +134,7 @@ def leave_checkpoint(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder / "part.h5.checkpoint.npz"
 
 
-def test_that_a_changed_scene_does_not_resume(
+def test_a_changed_scene_does_not_resume(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkpoint = leave_checkpoint(folder, monkeypatch)
@@ -151,20 +149,20 @@ def test_that_a_changed_scene_does_not_resume(
     assert main(["run", "scene.toml", "-o", "part.h5", "--resume", "--quiet"]) == 0
 
 
-def test_that_another_duration_does_not_resume(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_duration_does_not_resume(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoint = leave_checkpoint(folder, monkeypatch)
     assert main(["run", "scene.toml", "-o", "part.h5", "--resume", "--duration", "2"]) == 2
     assert checkpoint.exists()
 
 
-def test_that_restart_begins_afresh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_restart_begins_afresh(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     leave_checkpoint(folder, monkeypatch)
     words = ["-o", "part.h5", "--restart", "--quiet", "--duration", "0.05"]
     assert main(["run", "scene.toml", *words]) == 0
     assert not list(folder.glob("*checkpoint*"))
 
 
-def test_that_a_damaged_checkpoint_is_refused(
+def test_a_damaged_checkpoint_is_refused(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     checkpoint = leave_checkpoint(folder, monkeypatch)
@@ -176,12 +174,12 @@ def test_that_a_damaged_checkpoint_is_refused(
     assert "is damaged; add --restart" in capsys.readouterr().err
 
 
-def test_that_resume_without_a_checkpoint_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resume_without_a_checkpoint_says_so(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "scene.toml", "-o", "part.h5", "--resume", "--duration", "0.05"]) == 0
     assert "starting from the beginning" in capsys.readouterr().err
 
 
-def test_that_a_terminal_sees_progress(
+def test_a_terminal_sees_progress(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)

@@ -5,7 +5,7 @@ import pytest
 
 import isocloth as ic
 from isocloth.cli import main
-from validation.surfaces import surface
+from isocloth.meshes.surfaces import surface
 
 
 @pytest.fixture

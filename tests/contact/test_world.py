@@ -15,7 +15,7 @@ def among_layers():
     return ContactDetector(around, mesh.vertices, np.zeros(16, dtype=bool), 0.0, 0.01)
 
 
-def test_that_nearest_points_that_go_to_and_fro_come_to_rest_and_gaps_stay_true():
+def test_nearest_points_that_go_to_and_fro_come_to_rest_and_gaps_stay_true():
     encounter = among_layers()
 
     def pair(share, tilt, gap):
@@ -39,7 +39,7 @@ def test_that_nearest_points_that_go_to_and_fro_come_to_rest_and_gaps_stay_true(
     assert shares[-1] == pytest.approx(0.35, abs=0.02)
 
 
-def test_that_pairs_that_are_new_or_gone_do_not_disturb_the_others():
+def test_pairs_that_are_new_or_gone_do_not_disturb_the_others():
     encounter = among_layers()
 
     def pairs(keys):
@@ -58,7 +58,7 @@ def test_that_pairs_that_are_new_or_gone_do_not_disturb_the_others():
 
 
 @pytest.mark.parametrize("size", [1e-4, 2e-3, 0.02, 0.1])
-def test_that_looking_for_contacts_first_does_not_change_what_passes_through(size):
+def test_looking_for_contacts_first_does_not_change_what_passes_through(size):
     """A sheet folded in two layers 2 mm apart that is shaken, from not at all to right through itself."""
     mesh = ic.meshes.rectangle(0.6, 0.3, shape=(10, 5))
     around = CollisionWorld(mesh, ic.Fabric(density=0.2), [], True)

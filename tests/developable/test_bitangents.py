@@ -8,7 +8,7 @@ import pytest
 from isocloth.developable import space_curve
 from isocloth.developable.assemble import Tolerances, assemble, plane_distance, rulings_apart
 from isocloth.developable.bitangents import bitangent_arcs, coplanarity
-from validation.developables import cylinder, round_domain, saddle_curve, square_domain
+from isocloth.developable.known import cylinder, round_domain, saddle_curve, square_domain
 
 
 def arcs_of(curve, resolution=120):

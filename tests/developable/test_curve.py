@@ -7,7 +7,7 @@ import pytest
 
 from isocloth.developable import space_curve
 from isocloth.developable.curve import find_corners
-from validation.developables import cylinder, saddle_curve, square_domain
+from isocloth.developable.known import cylinder, saddle_curve, square_domain
 
 SQUARE = cylinder(*square_domain(20, 25.0).T)
 

@@ -11,10 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import isocloth as ic
 from isocloth.developable import developables, follow
-from isocloth.developable.solve import ruling_distance
-from isocloth.developable.ushakov import ushakov
-from isocloth.states import Fold, fold
-from validation.developables import (
+from isocloth.developable.known import (
     CHARTS,
     corner_error,
     cylinder,
@@ -24,6 +21,9 @@ from validation.developables import (
     saddle_curve,
     square_domain,
 )
+from isocloth.developable.solve import ruling_distance
+from isocloth.developable.ushakov import ushakov
+from isocloth.states import Fold, fold
 
 
 @pytest.mark.parametrize("name", CHARTS)

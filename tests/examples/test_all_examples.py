@@ -35,12 +35,12 @@ EXPECTED = {
 }
 
 
-def test_that_no_example_is_forgotten() -> None:
+def test_no_example_is_forgotten() -> None:
     assert {path.stem for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
-def test_that_an_example_gives_its_number(
+def test_an_example_gives_its_number(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -58,7 +58,7 @@ def test_that_an_example_gives_its_number(
     assert len(path.read_text().splitlines()) <= 40
 
 
-def test_that_the_ten_lines_leave_a_trajectory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_ten_lines_leave_a_trajectory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     code = (EXAMPLES / "ten_lines.py").read_text()
     exec(compile(code, "ten_lines.py", "exec"), {"__name__": "__main__"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from isocloth.folding.hands import TAUT, across, direction, grasped, held, over, put_back, smooth
+from isocloth.folding.hands import TAUT, across, direction, fold_path, grasped, held, minimum_jerk, place_path
 from isocloth.meshes import rectangle
 from isocloth.states import Fold, fold
 from isocloth.states.napkin import CLASSES
@@ -50,7 +50,7 @@ def test_both_layers_of_a_folded_side_are_taken():
 
 def test_hands_begin_where_the_nodes_are_and_end_mirrored_in_the_line_but_for_what_the_crease_takes():
     nodes = grasped(MESH, MESH.vertices, SIDE)
-    path = over(MESH.vertices, nodes, SIDE, 0.5, 1.2, 2e-3)
+    path = fold_path(MESH.vertices, nodes, SIDE, 0.5, 1.2, 2e-3)
     begin = MESH.vertices[nodes]
     away = across(MESH.vertices, SIDE)[nodes]
     assert path(0.5) == pytest.approx(begin, abs=1e-12)
@@ -62,7 +62,7 @@ def test_hands_begin_where_the_nodes_are_and_end_mirrored_in_the_line_but_for_wh
 
 def test_hands_never_pull_and_never_go_through_the_table():
     nodes = grasped(MESH, MESH.vertices, SIDE)
-    path = over(MESH.vertices, nodes, SIDE, 0.0, 1.0, 2e-3)
+    path = fold_path(MESH.vertices, nodes, SIDE, 0.0, 1.0, 2e-3)
     away = across(MESH.vertices, SIDE)[nodes]
     for t in np.linspace(0.0, 1.0, 101):
         at = path(t)
@@ -73,7 +73,7 @@ def test_hands_never_pull_and_never_go_through_the_table():
 
 def test_a_lifted_corner_is_put_down_where_it_is_told():
     begin, end = np.array([[0.0, 0.0, 0.0]]), np.array([[0.01, 0.02, 0.0]])
-    path = put_back(begin, end, 0.1, 0.0, 1.0)
+    path = place_path(begin, end, 0.1, 0.0, 1.0)
     assert path(0.0) == pytest.approx(begin)
     assert path(1.0) == pytest.approx(end, abs=1e-12)
     assert path(0.5)[0, 2] == pytest.approx(0.1)
@@ -81,8 +81,8 @@ def test_a_lifted_corner_is_put_down_where_it_is_told():
 
 def test_a_smooth_way_begins_and_ends_at_rest():
     t = np.linspace(0.0, 1.0, 1001)
-    s = np.array([smooth(x) for x in t])
-    assert (s[0], s[-1], smooth(-1.0), smooth(2.0)) == (0.0, 1.0, 0.0, 1.0)
+    s = np.array([minimum_jerk(x) for x in t])
+    assert (s[0], s[-1], minimum_jerk(-1.0), minimum_jerk(2.0)) == (0.0, 1.0, 0.0, 1.0)
     assert (np.diff(s) >= 0.0).all()
     assert np.diff(s)[[0, -1]] == pytest.approx(0.0, abs=1e-7)
 

@@ -7,13 +7,13 @@ import pytest
 
 from isocloth.folding import library
 from isocloth.folding.library import (
+    corner_error,
     crossed_sides,
     labels_from_above,
     simulated_sequence,
     simulated_state,
-    strayed,
     turned_corners,
-    without_passages,
+    without_transients,
 )
 from isocloth.meshes import rectangle
 from isocloth.states import Fold, boundary_of, fold, folded, ideal_sequence
@@ -24,8 +24,8 @@ MESH = rectangle(1.0, 1.0, (20, 20))
 
 def test_ideal_folds_do_not_stray_and_an_unfolded_one_does():
     folds = [Fold(point=(0.2, 0.2), towards=(-1.0, -1.0))]
-    assert strayed(MESH, folded(MESH.vertices, folds), folds) == pytest.approx(0.0, abs=1e-12)
-    assert strayed(MESH, MESH.vertices, folds) == pytest.approx(2 * 0.2 * np.sqrt(2.0), abs=0.03)
+    assert corner_error(MESH, folded(MESH.vertices, folds), folds) == pytest.approx(0.0, abs=1e-12)
+    assert corner_error(MESH, MESH.vertices, folds) == pytest.approx(2 * 0.2 * np.sqrt(2.0), abs=0.03)
 
 
 def test_a_corner_that_is_folded_over_shows_its_other_side():
@@ -46,20 +46,20 @@ def test_sides_cross_when_flaps_do():
 @pytest.mark.parametrize("name", SEQUENCES)
 def test_the_labels_from_above_are_those_of_the_ideal_sequences(name):
     mesh, positions, labels = ideal_sequence(name)
-    found, wanted = labels_from_above(mesh, positions), without_passages(labels)
+    found, wanted = labels_from_above(mesh, positions), without_transients(labels)
     # a flap past the vertical and a corner that shows its other side are the same, but for the frame in which
     assert found.max() == wanted.max()
     assert (found == wanted).mean() > 0.8
 
 
 def test_a_view_of_a_single_frame_is_a_passage():
-    assert without_passages(np.array([0, 0, 1, 1, 2, 3, 4, 4])).tolist() == [0, 0, 1, 1, 1, 1, 2, 2]
-    assert without_passages(np.array([0, 1, 1])).tolist() == [0, 1, 1]
+    assert without_transients(np.array([0, 0, 1, 1, 2, 3, 4, 4])).tolist() == [0, 0, 1, 1, 1, 1, 2, 2]
+    assert without_transients(np.array([0, 1, 1])).tolist() == [0, 1, 1]
 
 
 def test_a_view_that_comes_back_after_a_single_frame_has_not_changed():
-    assert without_passages(np.array([0, 0, 1, 0, 0, 2, 2])).tolist() == [0, 0, 0, 0, 0, 1, 1]
-    assert without_passages(np.array([0, 0, 1, 1, 0, 0])).tolist() == [0, 0, 1, 1, 2, 2], "one that lasted has"
+    assert without_transients(np.array([0, 0, 1, 0, 0, 2, 2])).tolist() == [0, 0, 0, 0, 0, 1, 1]
+    assert without_transients(np.array([0, 0, 1, 1, 0, 0])).tolist() == [0, 0, 1, 1, 2, 2], "one that lasted has"
 
 
 def test_a_frame_that_flickers_gets_no_label_of_its_own():
@@ -77,10 +77,10 @@ def test_a_state_is_the_same_for_the_same_seed_and_another_for_another():
 
 def test_draws_that_go_astray_are_left_out_and_too_many_are_an_error(monkeypatch):
     far = iter([0.5, 0.5, 0.01])
-    monkeypatch.setattr(library, "strayed", lambda *_: next(far))
+    monkeypatch.setattr(library, "corner_error", lambda *_: next(far))
     made = simulated_state("flat", 0, shape=(6, 6))
     assert (made.draw, made.astray) == (2, 0.01)
-    monkeypatch.setattr(library, "strayed", lambda *_: 1.0)
+    monkeypatch.setattr(library, "corner_error", lambda *_: 1.0)
     monkeypatch.setattr(library, "DRAWS", 1)
     with pytest.raises(RuntimeError, match="take another seed"):
         simulated_state("flat", 0, shape=(6, 6))

@@ -1,4 +1,4 @@
-"""Databases are the same with any number of processes, go on where they were left, and are kept on a shelf."""
+"""Databases are the same with any number of processes, go on where they were left, and are cached."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from isocloth.cli import main
-from isocloth.folding import make, shelf, simulated_states
+from isocloth.folding import cache, make, simulated_states
 from isocloth.folding.fingerprint import committed, corner_distances_of, fingerprint
 from isocloth.folding.library import Made, labels_from_above
 from isocloth.states import Database, ideal_states
@@ -71,27 +71,27 @@ def test_a_killed_run_goes_on(counted, tmp_path, monkeypatch):
     assert len(counted) == 9
 
 
-def test_a_database_is_taken_from_the_shelf_unless_it_was_made_with_other_numbers(counted, tmp_path, monkeypatch):
-    monkeypatch.setenv(shelf.VARIABLE, str(tmp_path / "cache"))
-    first = shelf.shelved_states(1, **SMALL)
+def test_a_database_is_taken_from_the_cache_unless_it_was_made_with_other_numbers(counted, tmp_path, monkeypatch):
+    monkeypatch.setenv(cache.VARIABLE, str(tmp_path / "cache"))
+    first = cache.cached_states(1, **SMALL)
     assert len(counted) == 2
-    assert shelf.shelved_states(1, **SMALL).checksum == first.checksum
+    assert cache.cached_states(1, **SMALL).checksum == first.checksum
     assert len(counted) == 2
     assert [p.suffix for p in (tmp_path / "cache").iterdir()] == [".npz"]  # no parts are left
     monkeypatch.setattr(make.stage, "TABLE", 0.6)
     lines = []
-    shelf.shelved_states(1, say=lines.append, **SMALL)
+    cache.cached_states(1, say=lines.append, **SMALL)
     assert len(counted) == 4
     assert lines[0].startswith("making")
-    monkeypatch.setattr(make, "code_fingerprint", lambda: "another")
-    shelf.shelved_states(1, **SMALL)
+    monkeypatch.setattr(make, "code_of_states", lambda: "another")
+    cache.cached_states(1, **SMALL)
     assert len(counted) == 6, "made by other code"
     elsewhere = tmp_path / "out"
-    shelf.shelved_states(1, folder=elsewhere, **SMALL)
+    cache.cached_states(1, folder=elsewhere, **SMALL)
     assert len(list(elsewhere.iterdir())) == 1
 
 
-def test_a_sequence_is_kept_on_the_shelf_too(tmp_path, monkeypatch):
+def test_a_sequence_is_cached_too(tmp_path, monkeypatch):
     frames = ideal_states(1, shape=(6, 6))
     calls = []
 
@@ -99,18 +99,18 @@ def test_a_sequence_is_kept_on_the_shelf_too(tmp_path, monkeypatch):
         calls.append(name)
         return frames.mesh, frames.positions[:4], np.array([0, 0, 1, 2])
 
-    monkeypatch.setattr(shelf, "simulated_sequence", sequence)
+    monkeypatch.setattr(cache, "simulated_sequence", sequence)
     for _ in range(2):
-        _, positions, labels = shelf.shelved_sequence("in half", shape=(6, 6), folder=tmp_path)
+        _, positions, labels = cache.cached_sequence("in half", shape=(6, 6), folder=tmp_path)
         assert np.array_equal(positions, frames.positions[:4])
         assert labels.tolist() == labels_from_above(frames.mesh, frames.positions[:4]).tolist()
     assert calls == ["in half"]
 
 
-def test_the_shelf_is_the_users_cache(monkeypatch, tmp_path):
-    monkeypatch.delenv(shelf.VARIABLE, raising=False)
+def test_the_cache_is_in_the_folder_of_the_user(monkeypatch, tmp_path):
+    monkeypatch.delenv(cache.VARIABLE, raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    assert shelf.shelf() == tmp_path / "isocloth"
+    assert cache.cache_folder() == tmp_path / "isocloth"
 
 
 def test_the_committed_fingerprint_is_of_the_documented_database():

@@ -4,7 +4,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import isocloth as ic
-from isocloth.cloth.problem import Past, Scheme, build, step_problem
+from isocloth.cloth.cloth import discretise
+from isocloth.cloth.step import Past, Scheme, build_step
 from isocloth.friction.contact_qp import ContactQP
 
 
@@ -13,7 +14,7 @@ def step_matrix(problem, step, y, multipliers):
     rows, n = problem.rows, problem.n
     c = rows.values(y)
     entries = rows.jacobian(y)
-    base = sp.diags_array(step.mass_factor * problem.area) + step.bending_factor * problem.stiffness
+    base = sp.diags_array(step.inertia) + step.arrays.bending * problem.stiffness
     geometric = sp.lil_matrix((n, n))
     for k in range(len(rows)):
         nodes = rows.nodes[rows.ptr[k] : rows.ptr[k + 1]]
@@ -22,7 +23,7 @@ def step_matrix(problem, step, y, multipliers):
         geometric[np.ix_(nodes, nodes)] += 2 * abs(lam) * s
     jacobian = sp.csr_matrix(entries)
     matrix = sp.kron(base + geometric, sp.eye_array(3)) + jacobian.T @ sp.diags_array(rows.weight) @ jacobian
-    force = step.mass_factor * problem.area[:, None] * y + step.bending_factor * (problem.stiffness @ y) - step.load
+    force = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
     gradient = force.ravel() + jacobian.T @ (rows.weight * c)
     free = np.repeat(~step.held, 3).astype(float)
     matrix = sp.diags_array(free) @ matrix @ sp.diags_array(free) + sp.diags_array(1.0 - free)
@@ -38,7 +39,7 @@ def sheet(shape, obstacle, *, steps=0, drop=0.0, speed=-1.0, reach=None, seed=0,
     mesh = ic.meshes.rectangle(size, size * (shape[1] - 1) / (shape[0] - 1), shape=shape)
     fabric = fabric or ic.Fabric(density=0.2, bending=1e-4, bending_damping=1e-6)
     rng = np.random.default_rng(seed)
-    problem = build(mesh, fabric, gravity=9.81)
+    problem = discretise(mesh, fabric, gravity=9.81)
     h = 0.01
     x = mesh.vertices - mesh.vertices.mean(axis=0)
     # a slight smooth wave, so that nothing is exactly symmetric
@@ -49,7 +50,7 @@ def sheet(shape, obstacle, *, steps=0, drop=0.0, speed=-1.0, reach=None, seed=0,
     hold[mesh.corners[:held]] = True
     start = x + h * v
     start[hold] = x[hold]
-    step, _ = step_problem(problem, Scheme(h, 1.0, 0.0), Past(x, v, x, v), start, hold)
+    step = build_step(problem, Scheme(h, 1.0, 0.0), Past(x, v, x, v), start, hold)
     lam = 1e-3 * rng.standard_normal(len(problem.rows)) * problem.rows.weight
     matrix, gradient = step_matrix(problem, step, x, lam)
     # linearised at x: a free sheet moves by about h v

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isocloth as ic
-from isocloth.cloth.problem import Past, Scheme, build, step_problem
+from isocloth.cloth.cloth import discretise
+from isocloth.cloth.step import Past, Scheme, build_step
 from isocloth.cloth.system import BOUND, NewtonSystem, assemble
 from isocloth.friction.active_set import RULES, ActiveSetOptions, solve_active_set, solve_contact
 from isocloth.friction.contact_qp import ContactQP
@@ -241,20 +242,20 @@ def test_bad_input_is_refused():
 def test_it_runs_on_newtons_own_factor_with_kept_multipliers():
     """With some multipliers kept as unknowns the factor is only quasi-definite, and has further scalars."""
     mesh = ic.meshes.rectangle(0.3, 0.3, shape=(6, 6))
-    problem = build(mesh, ic.Fabric(density=0.2, bending=1e-4), gravity=9.81)
+    problem = discretise(mesh, ic.Fabric(density=0.2, bending=1e-4), gravity=9.81)
     assert problem.rows.kept.any()
     x = mesh.vertices
     v = np.zeros_like(x)
     held = np.zeros(problem.n, dtype=bool)
     held[mesh.corners[0]] = True
-    step, _ = step_problem(problem, Scheme(0.01, 1.0, 0.0), Past(x, v, x, v), x, held)
+    step = build_step(problem, Scheme(0.01, 1.0, 0.0), Past(x, v, x, v), x, held)
     system = NewtonSystem(problem)
     rows = problem.rows
     entries = rows.jacobian(x).reshape(len(rows), -1, 3)
     slots = entries[np.repeat(np.arange(len(rows)), rows.sizes), rows.nodes]
     assemble(
-        system.assembly, system.factor.fronts, rows.arrays, slots, np.zeros(len(rows)), problem.area, step.mass_factor,
-        step.bending_factor, step.held, BOUND,
+        system.assembly, system.factor.fronts, rows.arrays, slots, np.zeros(len(rows)), step.inertia,
+        step.arrays.bending, np.zeros(0), step.held, BOUND,
     )  # fmt: skip
     right = np.zeros(system.scalars)
     right[: 3 * problem.n] = np.where(np.repeat(held, 3)[:, None].ravel(), 0.0, problem.weight.ravel())

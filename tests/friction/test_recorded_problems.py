@@ -4,14 +4,20 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.sparse.linalg import spsolve
 
 from isocloth.friction.active_set import RULES, ActiveSetOptions, solve_active_set
 from isocloth.friction.contact_qp import ContactQP
 from isocloth.friction.library_qp import SOLVERS
-from validation.contact_problems import CLOSED, compare, energy
-from validation.recorded_scenes import Sample
 
+#: penetration that the active set leaves, m: the last iterates of a step move by less than its usual tolerance
+CLOSED = 1e-14
 RECORDED = sorted((Path(__file__).parent / "recorded").glob("*.npz"))
+
+
+def energy(problem):
+    """What the cloth would gain without contacts, J: where it lies at rest the optimum itself is nearly zero."""
+    return -problem.objective(spsolve(problem.A, -problem.g))
 
 
 @pytest.fixture(params=RECORDED, ids=lambda path: path.stem)
@@ -49,24 +55,3 @@ def test_a_warm_start_from_the_answer_changes_nothing(problem):
     again = solve_active_set(problem, start=np.flatnonzero(first.multipliers > 0.0))
     assert again.iterations == 0
     assert again.displacement == pytest.approx(first.displacement, abs=1e-10)
-
-
-def test_the_comparison_counts_failures_and_times():
-    pytest.importorskip("clarabel")
-    pytest.importorskip("piqp")
-    tried = compare([ContactQP.load(RECORDED[0])])
-    assert set(tried) == {"active set", "active set, paper's rule", "Clarabel", "PIQP"}
-    assert all(t.failures == 0 and t.disagreement < 1e-6 and t.median > 0.0 for t in tried.values())
-    assert tried["active set"].disagreement == 0.0
-
-
-def test_a_sample_is_spread_evenly():
-    sample = Sample(10)
-    for k in range(1000):
-        sample(k)
-    kept = list(sample)
-    assert len(kept) == 10
-    assert np.diff(kept).min() > 60
-    few = Sample(10)
-    few(1)
-    assert list(few) == [1]

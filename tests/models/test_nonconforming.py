@@ -11,7 +11,7 @@ MESH = ic.meshes.irregular_rectangle(0.4, 0.3, nodes=80, seed=0)
 
 
 def distance_error(sim):
-    mid, x = sim.solver.midpoints, sim.state.particles
+    mid, x = sim.solver.midpoints, sim.state.memory.particles
     return np.abs(np.linalg.norm(x[mid.pairs[:, 0]] - x[mid.pairs[:, 1]], axis=1) - mid.lengths).max()
 
 
@@ -39,12 +39,12 @@ def test_a_spinning_sheet_keeps_momentum_and_energy():
     sim.velocities = np.cross([0.5, 0.2, 6.0], MESH.vertices - centre)
     before = sim.energy["kinetic"]
     mass = sim.solver.mass[:, None]
-    spin = np.sum(mass * np.cross(sim.state.particles, sim.state.particle_velocities), axis=0)
+    spin = np.sum(mass * np.cross(sim.state.memory.particles, sim.state.particle_velocities), axis=0)
     for _ in range(200):
         report = sim.step()
         assert report.converged
         assert distance_error(sim) <= 1e-6
-    after = np.sum(mass * np.cross(sim.state.particles, sim.state.particle_velocities), axis=0)
+    after = np.sum(mass * np.cross(sim.state.memory.particles, sim.state.particle_velocities), axis=0)
     np.testing.assert_allclose(after, spin, rtol=1e-3, atol=1e-3 * np.abs(spin).max())
     assert sim.energy["kinetic"] == pytest.approx(before, rel=5e-3)
 
@@ -95,7 +95,7 @@ def test_a_grasp_follows_its_path_and_can_be_released():
 def test_the_smallest_displacement_of_particles_moves_nodes_by_just_what_is_asked():
     sim = ic.Simulation(MESH, model="nonconforming")
     wanted = np.random.default_rng(0).normal(size=(MESH.n_vertices, 3))
-    lifted = sim._particles.contact.lift(wanted)
+    lifted = sim.stepper.contact.lift(wanted)
     np.testing.assert_allclose(sim.solver.midpoints.to_nodes @ lifted, wanted, atol=1e-12)
 
 

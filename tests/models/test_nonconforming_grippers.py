@@ -57,11 +57,11 @@ def test_a_gripper_takes_the_sheet_along_and_lets_it_go():
     np.testing.assert_allclose(sim.positions[nodes] - before, np.tile([0.04, 0.0, 0.02], (len(nodes), 1)), atol=1e-4)
     gripper.release()
     mass = sim.solver.mass / sim.solver.mass.sum()
-    high, rise = mass @ sim.state.particles[:, 2], mass @ sim.state.particle_velocities[:, 2]
+    high, rise = mass @ sim.state.memory.particles[:, 2], mass @ sim.state.particle_velocities[:, 2]
     assert rise == pytest.approx(0.2, abs=0.02)
     for _ in range(50):
         assert sim.step().converged
-    assert mass @ sim.state.particles[:, 2] == pytest.approx(high + rise * 0.05 - 9.81 * 0.05**2 / 2, abs=1e-4)
+    assert mass @ sim.state.memory.particles[:, 2] == pytest.approx(high + rise * 0.05 - 9.81 * 0.05**2 / 2, abs=1e-4)
 
 
 def test_a_jaw_holds_across_whatever_friction_does():

@@ -8,7 +8,7 @@ import pytest
 import isocloth as ic
 from isocloth.contact.contact_set import ContactSet
 from isocloth.friction.gauss_seidel import projected_gauss_seidel, unmet
-from validation.intersections import Judge
+from shapes.layers import Layers
 
 FABRIC = ic.Fabric(density=0.2, thickness=1e-3, bending=1e-5, bending_damping=1e-6)
 
@@ -34,31 +34,31 @@ def clapping(self_collision):
 def test_wings_that_clap_do_not_pass_and_keep_their_momentum():
     sim = clapping(True)
     mass = sim.solver.mass
-    judge, before = Judge(sim.mesh, sim.positions), mass @ sim.state.particle_velocities
+    layers, before = Layers(sim.mesh, sim.positions), mass @ sim.state.particle_velocities
     touched = 0
     for _ in range(100):
         report = sim.step()
         assert report.converged
-        assert not judge.intersects(sim.positions)
+        assert not layers.intersect(sim.positions)
         assert report.min_gap > -0.3 * FABRIC.thickness
         # the certificate is what an independent library measures
-        apart = judge.distance(sim.positions, FABRIC.thickness)
+        apart = layers.apart(sim.positions, FABRIC.thickness)
         if apart < FABRIC.thickness:
             assert report.min_gap == pytest.approx(apart - FABRIC.thickness, abs=0.02 * FABRIC.thickness)
         touched = max(touched, report.contacts)
     assert touched > 3
-    again = copy.deepcopy(sim.solver), copy.deepcopy(sim._particles)  # what is factorised for contact stays behind
+    again = copy.deepcopy(sim.solver), copy.deepcopy(sim.stepper)  # what is factorised for contact stays behind
     assert all(part is not None for part in again)
     np.testing.assert_allclose(mass @ sim.state.particle_velocities, before, atol=1e-12)
 
 
 def test_without_self_collision_the_wings_do_pass():
     sim = clapping(False)
-    judge = Judge(sim.mesh, sim.positions)
+    layers = Layers(sim.mesh, sim.positions)
     passed = 0
     for _ in range(100):
         sim.step()
-        passed += judge.intersects(sim.positions)
+        passed += layers.intersect(sim.positions)
     assert passed > 20
 
 
@@ -80,7 +80,7 @@ def test_a_sheet_folded_on_the_floor_rests_on_itself():
         return begin + np.array([0.0, 0.27 * done, 0.12 * np.sin(turn) + 4e-3 * done])
 
     grasp = sim.grasp(corners, over)
-    judge = Judge(mesh, sim.positions)
+    layers = Layers(mesh, sim.positions)
     force = []
     for k in range(550):
         if k == 325:
@@ -89,7 +89,7 @@ def test_a_sheet_folded_on_the_floor_rests_on_itself():
         assert report.converged
         assert report.min_gap > -0.5 * fabric.thickness
         if k % 10 == 0:
-            assert not judge.intersects(sim.positions)
+            assert not layers.intersect(sim.positions)
         force.append(floor.force[2])
     assert sim.positions[corners, 1].min() > 0.2  # it stays folded
     assert sim.positions[:, 2].max() < 0.03
@@ -102,13 +102,13 @@ def test_a_fold_that_is_pulled_through_itself_is_reported_and_does_not_pass():
     upper = sim.mesh.nearest([[0.1, 0.0, 0.03], [0.1, 0.15, 0.03]])
     lower = sim.mesh.nearest([[0.1, 0.0, -0.03], [0.1, 0.15, -0.03]])
     high, low = sim.grasp(upper), sim.grasp(lower)
-    judge = Judge(sim.mesh, sim.positions)
+    layers = Layers(sim.mesh, sim.positions)
     reports = []
     for _ in range(40):
         high.move_to(sim.positions[upper] - np.array([0.0, 0.0, 1e-3]))
         low.move_to(sim.positions[lower] + np.array([0.0, 0.0, 1e-3]))
         reports.append(sim.step())
-        assert not judge.intersects(sim.positions)
+        assert not layers.intersect(sim.positions)
     assert np.isfinite(sim.positions).all()
     assert any(not r.converged for r in reports)
 

@@ -343,7 +343,7 @@ def test_simulations_share_an_obstacle_and_agree():
     mesh = ic.meshes.rectangle(0.3, 0.3, (4, 4))
     ball = ic.Sphere([0.15, 0.15, -0.105], 0.1, velocity=[0, 0, 0.3])
     bodies = (ball, ball, copy.copy(ball))
-    sims = [ic.Simulation(mesh, ic.fabrics["cotton"], timestep=0.01, obstacles=[body]) for body in bodies]
+    sims = [ic.Simulation(mesh, ic.fabrics["light cotton"], timestep=0.01, obstacles=[body]) for body in bodies]
     for _ in range(4):
         for sim in sims:
             sim.step()

@@ -7,8 +7,8 @@ from functools import cache
 import numpy as np
 
 import isocloth as ic
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction import Reconstruction, reconstruct
-from validation.surfaces import surface
 
 NAMES = ("sphere", "torus", "disk", "annulus", "Moebius strip", "Klein bottle", "pair of pants")
 

@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from isocloth.meshes.surfaces import surface
 from isocloth.reconstruction import box_grid, curvature_filter, evened, largest_cluster, outliers
-from validation.surfaces import surface
 
 
 def test_stray_points_are_outliers_and_sparse_parts_are_not():

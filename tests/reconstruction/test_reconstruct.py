@@ -3,10 +3,10 @@ import pytest
 
 import isocloth as ic
 from isocloth.base.errors import MeshError
+from isocloth.meshes.surfaces import surface, turned
 from isocloth.reconstruction import draw
 from isocloth.reconstruction.report import page
-from isocloth.reconstruction.words import describe
-from validation.surfaces import surface, turned
+from isocloth.reconstruction.triangulation.complex import describe
 
 from .shapes import NAMES, found
 

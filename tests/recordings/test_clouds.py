@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.recordings.clouds import lay
+from isocloth.recordings.clouds import register_flat
 from isocloth.recordings.grid import sheet
 
 SIZE = (0.3, 0.4)
@@ -98,7 +98,7 @@ def test_a_recorded_sheet_is_followed_while_it_is_seen() -> None:
 def test_what_cannot_be_followed_is_refused() -> None:
     random = np.random.default_rng(2)
     with pytest.raises(ic.RecordingError, match="no flat sheet"):
-        lay(sheet((5, 5), (0.9, 1.2)), cloud(0.0, random))
+        register_flat(sheet((5, 5), (0.9, 1.2)), cloud(0.0, random))
     with pytest.raises(ic.RecordingError, match="2 clouds for 3 times"):
         ic.recordings.from_clouds([0.0, 0.1, 0.2], [cloud(0.0, random)] * 2, size=SIZE)
     with pytest.raises(ic.RecordingError, match="no clouds were given"):

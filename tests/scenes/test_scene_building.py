@@ -21,12 +21,12 @@ def scene_with(**changes: Any) -> Any:
     return read_scene({**good(), **changes})
 
 
-def test_that_the_placed_cloth_hangs() -> None:
+def test_the_placed_cloth_hangs() -> None:
     mesh = cloth_mesh(scene_with())
     np.testing.assert_allclose(mesh.bounds, [[0, 0, 0], [0.3, 0, 0.3]], atol=1e-15)
 
 
-def test_that_both_ways_to_write_a_rotation_agree() -> None:
+def test_both_ways_to_write_a_rotation_agree() -> None:
     cloth = {"width": 0.3, "height": 0.2, "nodes": [3, 3], "position": [1, 2, 3]}
     turned = [
         cloth_mesh(scene_with(cloth={**cloth, "rotation": rotation}, grasp=[])).vertices
@@ -39,7 +39,7 @@ def test_that_both_ways_to_write_a_rotation_agree() -> None:
     np.testing.assert_allclose(turned[0], by_hand, atol=1e-14)
 
 
-def test_that_angles_turn_about_x_first() -> None:
+def test_angles_turn_about_x_first() -> None:
     cloth = {"width": 0.3, "height": 0.2, "nodes": [3, 3], "rotation": [90, 0, 90]}
     placed = cloth_mesh(scene_with(cloth=cloth, grasp=[])).vertices
     flat = rectangle(0.3, 0.2, (3, 3)).vertices
@@ -47,7 +47,7 @@ def test_that_angles_turn_about_x_first() -> None:
     np.testing.assert_allclose(placed, np.roll(flat, 1, axis=1), atol=1e-14)
 
 
-def test_that_noise_leaves_the_rest_shape_alone() -> None:
+def test_noise_leaves_the_rest_shape_alone() -> None:
     data = good()
     data["cloth"] |= {"noise": 1e-3, "seed": 3}
     sim = build(read_scene(data))
@@ -57,14 +57,14 @@ def test_that_noise_leaves_the_rest_shape_alone() -> None:
     np.testing.assert_array_equal(sim.positions, build(read_scene(data)).positions)
 
 
-def test_that_the_model_is_the_named_one() -> None:
+def test_the_model_is_the_named_one() -> None:
     for name in ("isometric", "elastic", "mass_spring", "quasi_inextensible"):
         data = good()
         data["simulation"] |= {"model": name}
         assert build(read_scene(data)).model.name == name
 
 
-def test_that_the_model_takes_its_parameters() -> None:
+def test_the_model_takes_its_parameters() -> None:
     data = good()
     data["simulation"] |= {"model": {"name": "elastic", "stretch": 3000, "shear": 12.5}}
     assert build(read_scene(data)).model == models.Elastic(stretch=3000.0, shear=12.5)
@@ -72,13 +72,13 @@ def test_that_the_model_takes_its_parameters() -> None:
     assert read_scene(data).settings.model == models.Nonconforming(max_solves=4)
 
 
-def test_that_the_fabric_is_the_named_one_with_changes() -> None:
+def test_the_fabric_is_the_named_one_with_changes() -> None:
     fabric = scene_with(fabric={"name": "Light-Cotton", "bending": 1e-4}).fabric
     assert fabric.density == fabrics["light cotton"].density
     assert fabric.bending == 1e-4
 
 
-def test_that_places_name_the_right_nodes() -> None:
+def test_places_name_the_right_nodes() -> None:
     held = [
         grasp.nodes.tolist()
         for grasp in build(
@@ -98,7 +98,7 @@ def test_that_places_name_the_right_nodes() -> None:
     assert patch.tolist() == [1, 4, 5, 6, 9]
 
 
-def test_that_a_grasp_is_released_on_time() -> None:
+def test_a_grasp_is_released_on_time() -> None:
     sim = build(scene_with(grasp=[{"where": "corner 1", "release": 0.03}, {"where": "corner 3"}]))
     counts = []
     for _ in range(5):
@@ -107,7 +107,7 @@ def test_that_a_grasp_is_released_on_time() -> None:
     assert counts == [2, 2, 2, 1, 1]
 
 
-def test_that_a_restored_state_keeps_to_the_plan() -> None:
+def test_a_restored_state_keeps_to_the_plan() -> None:
     scene = scene_with(grasp=[{"where": "corner 1", "release": 0.02}, {"where": "corner 3"}])
     first = build(scene)
     for _ in range(4):
@@ -121,7 +121,7 @@ def test_that_a_restored_state_keeps_to_the_plan() -> None:
     np.testing.assert_array_equal(first.positions, second.positions)
 
 
-def test_that_an_oscillating_node_is_where_the_sine_is() -> None:
+def test_an_oscillating_node_is_where_the_sine_is() -> None:
     sim = build(scene_with())
     trajectory = sim.run(0.05)
     shift = trajectory.positions[:, 0] - trajectory.positions[0, 0]
@@ -145,7 +145,7 @@ SMOOTH = [
 
 
 @pytest.mark.parametrize("motion", SMOOTH, ids=lambda motion: type(motion).__name__)
-def test_that_smooth_paths_have_a_continuous_acceleration(motion: Any) -> None:
+def test_smooth_paths_have_a_continuous_acceleration(motion: Any) -> None:
     path = motion.path(np.zeros((2, 3)))
     times = np.linspace(-0.05, 1.05, 2201)
     found = accelerations(path, times)
@@ -155,34 +155,34 @@ def test_that_smooth_paths_have_a_continuous_acceleration(motion: Any) -> None:
     np.testing.assert_allclose(found[[0, -1]], 0.0, atol=1e-6 * largest)
 
 
-def test_that_an_abrupt_line_is_no_smooth_one() -> None:
+def test_an_abrupt_line_is_no_smooth_one() -> None:
     path = Line(by=(0.1, 0.0, 0.2), start=0.2, stop=0.8, smooth=False).path(np.zeros((1, 3)))
     found = accelerations(path, np.linspace(-0.05, 1.05, 2201))
     assert np.abs(np.diff(found, axis=0)).max() > 0.5 * np.abs(found).max()
 
 
-def test_that_the_step_is_quintic_and_symmetric() -> None:
+def test_the_step_is_quintic_and_symmetric() -> None:
     s = np.linspace(0, 1, 11)
     values = np.array([smooth.step(x) for x in s])
     np.testing.assert_allclose(values, 6 * s**5 - 15 * s**4 + 10 * s**3, atol=1e-15)
     np.testing.assert_allclose(values + values[::-1], 1.0, atol=1e-15)
 
 
-def test_that_a_spline_through_two_points_is_the_quintic() -> None:
+def test_a_spline_through_two_points_is_the_quintic() -> None:
     ends = np.array([[[0.0, 0, 0]], [[0.0, 0, 1]]])
     path = Follow(times=np.array([0.0, 2.0]), positions=ends, smooth=True, relative=True).path(np.zeros((1, 3)))
     for t in (-1.0, 0.0, 0.3, 1.0, 1.9, 2.5):
         assert path(t)[0, 2] == pytest.approx(smooth.step(t / 2), abs=1e-12)
 
 
-def test_that_a_line_carries_the_centre_to_its_goal() -> None:
+def test_a_line_carries_the_centre_to_its_goal() -> None:
     start = np.array([[0.0, 0, 0], [1.0, 0, 0]])
     path = Line(to=(2.0, 0.0, 1.0), stop=1.0).path(start)
     np.testing.assert_allclose(path(1.0), [[1.5, 0, 1], [2.5, 0, 1]])
     np.testing.assert_allclose(path(0.0), start)
 
 
-def test_that_paths_pass_through_their_points() -> None:
+def test_paths_pass_through_their_points() -> None:
     positions = np.array([[0.0, 0, 0], [0.1, 0, 0], [0.1, 0.2, 0.3]])[:, None, :]
     for smoothly in (False, True):
         motion = Follow(times=np.array([0.0, 0.3, 1.0]), positions=positions, smooth=smoothly)
@@ -192,7 +192,7 @@ def test_that_paths_pass_through_their_points() -> None:
 
 
 @pytest.mark.parametrize("name", shipped_scenes())
-def test_that_shipped_scenes_step(name: str) -> None:
+def test_shipped_scenes_step(name: str) -> None:
     scene = load_scene(shipped_scenes()[name])
     assert scene.title
     sim = build(scene)
@@ -200,11 +200,11 @@ def test_that_shipped_scenes_step(name: str) -> None:
         assert sim.step().converged
 
 
-def test_that_the_shipped_scenes_are_the_documented_ones() -> None:
+def test_the_shipped_scenes_are_the_documented_ones() -> None:
     assert list(shipped_scenes()) == ["demo", "fold_diagonal", "swing", "tank_top"]
 
 
-def test_that_a_file_comes_before_a_shipped_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_comes_before_a_shipped_scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert find_scene("swing").name == "swing.toml"
     (tmp_path / "swing").write_text("")
@@ -214,7 +214,7 @@ def test_that_a_file_comes_before_a_shipped_scene(tmp_path: Path, monkeypatch: p
     assert find_scene("none.toml") == Path("none.toml")
 
 
-def test_that_documented_scenes_step(tmp_path: Path) -> None:
+def test_documented_scenes_step(tmp_path: Path) -> None:
     names = write_documented_files(tmp_path)
     assert names == ["towel.toml", "shirt.toml", "ring.toml", "pinch.toml", "robot.toml"]
     for name in names:
@@ -234,7 +234,7 @@ CSV = [
 
 
 @pytest.mark.parametrize("case", CSV)
-def test_that_a_wrong_path_file_is_explained(case: tuple[str, ...], tmp_path: Path) -> None:
+def test_a_wrong_path_file_is_explained(case: tuple[str, ...], tmp_path: Path) -> None:
     from isocloth.scenes.path_file import read_path_file
 
     path = tmp_path / "path.csv"
@@ -245,7 +245,7 @@ def test_that_a_wrong_path_file_is_explained(case: tuple[str, ...], tmp_path: Pa
         assert part in str(caught.value)
 
 
-def test_that_a_path_file_may_move_every_node(tmp_path: Path) -> None:
+def test_a_path_file_may_move_every_node(tmp_path: Path) -> None:
     from isocloth.scenes.path_file import read_path_file
 
     path = tmp_path / "path.csv"

@@ -57,13 +57,13 @@ def outcome(data: Any) -> Scene | SceneError:
         values | tables,
     )
 )
-def test_that_any_file_is_read_or_refused(data: dict[str, Any]) -> None:
+def test_any_file_is_read_or_refused(data: dict[str, Any]) -> None:
     outcome(data)
 
 
 @settings(max_examples=200, deadline=None)
 @given(st.sampled_from(["cloth", "fabric", "simulation", 0, 1]), keys, values)
-def test_that_any_value_in_any_field_is_read_or_refused(table: str | int, key: str, value: Any) -> None:
+def test_any_value_in_any_field_is_read_or_refused(table: str | int, key: str, value: Any) -> None:
     data = good()
     target = data["grasp"][table] if isinstance(table, int) else data[table]
     target[key] = value
@@ -76,7 +76,7 @@ def test_that_any_value_in_any_field_is_read_or_refused(table: str | int, key: s
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, len(KINDS) - 1), keys, values)
-def test_that_any_value_in_any_obstacle_is_read_or_refused(number: int, key: str, value: Any) -> None:
+def test_any_value_in_any_obstacle_is_read_or_refused(number: int, key: str, value: Any) -> None:
     data = good_with_obstacles()
     data["obstacle"][number][key] = value
     result = outcome(data)
@@ -86,7 +86,7 @@ def test_that_any_value_in_any_obstacle_is_read_or_refused(number: int, key: str
 
 @settings(max_examples=100, deadline=None)
 @given(st.sampled_from(["cloth", "fabric", "simulation", "grasp"]), st.text(min_size=1, max_size=12))
-def test_that_unknown_keys_are_refused(table: str, key: str) -> None:
+def test_unknown_keys_are_refused(table: str, key: str) -> None:
     data = good()
     target = data["grasp"][1] if table == "grasp" else data[table]
     if key in target or key in KEYS or key in {"thickness", "shear", "membrane", "self_collision", "contact"}:
@@ -99,7 +99,7 @@ def test_that_unknown_keys_are_refused(table: str, key: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(points, points, st.integers(0, 3))
-def test_that_placing_a_cloth_keeps_its_shape(angles: list[float], position: list[float], seed: int) -> None:
+def test_placing_a_cloth_keeps_its_shape(angles: list[float], position: list[float], seed: int) -> None:
     from isocloth.scenes import cloth_mesh
 
     data = good()

@@ -134,7 +134,7 @@ def spoil(where: tuple[Any, ...], value: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(("where", "value", "parts"), WRONG, ids=[case[2][0] for case in WRONG])
-def test_that_a_wrong_field_is_named(where: tuple[Any, ...], value: Any, parts: list[str]) -> None:
+def test_a_wrong_field_is_named(where: tuple[Any, ...], value: Any, parts: list[str]) -> None:
     with pytest.raises(SceneError) as caught:
         read_scene(spoil(where, value), Path("folder/scene.toml"))
     message = str(caught.value)
@@ -171,7 +171,7 @@ GRASPS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("grasp", "parts"), GRASPS)
-def test_that_a_wrong_motion_is_named(grasp: dict[str, Any], parts: list[str]) -> None:
+def test_a_wrong_motion_is_named(grasp: dict[str, Any], parts: list[str]) -> None:
     with pytest.raises(SceneError) as caught:
         read_scene({**good(), "grasp": [grasp]})
     for part in parts:
@@ -232,7 +232,7 @@ BUILDS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("change", "parts"), BUILDS)
-def test_that_what_only_the_mesh_shows_is_named_too(change: dict[str, Any], parts: list[str]) -> None:
+def test_what_only_the_mesh_shows_is_named_too(change: dict[str, Any], parts: list[str]) -> None:
     scene = read_scene({**good(), **change}, Path("folder/scene.toml"))
     with pytest.raises(SceneError) as caught:
         build(scene)
@@ -241,7 +241,7 @@ def test_that_what_only_the_mesh_shows_is_named_too(change: dict[str, Any], part
         assert part in str(caught.value)
 
 
-def test_that_all_problems_are_listed_at_once() -> None:
+def test_all_problems_are_listed_at_once() -> None:
     data = good()
     data["cloth"]["width"] = -1
     data["grasp"][1]["frequncy"] = data["grasp"][1].pop("frequency")
@@ -267,7 +267,7 @@ def test_that_all_problems_are_listed_at_once() -> None:
         (b"a = " + b"9" * 5000, ["TOML"]),
     ],
 )
-def test_that_a_damaged_file_is_refused(content: bytes, parts: list[str], tmp_path: Path) -> None:
+def test_a_damaged_file_is_refused(content: bytes, parts: list[str], tmp_path: Path) -> None:
     path = tmp_path / "scene.toml"
     path.write_bytes(content)
     with pytest.raises(SceneError) as caught:
@@ -276,7 +276,7 @@ def test_that_a_damaged_file_is_refused(content: bytes, parts: list[str], tmp_pa
         assert part in str(caught.value)
 
 
-def test_that_a_missing_file_is_named(tmp_path: Path) -> None:
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="does not exist"):
         load_scene(tmp_path / "none.toml")
     with pytest.raises(FileNotFoundError, match="is a folder"):

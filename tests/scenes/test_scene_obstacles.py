@@ -26,7 +26,7 @@ def obstacle(table: dict[str, Any], folder: Path = Path()) -> Obstacle:
     return build_obstacle(plan)
 
 
-def test_that_every_kind_can_be_read_and_built(tmp_path: Path) -> None:
+def test_every_kind_can_be_read_and_built(tmp_path: Path) -> None:
     assert set(KINDS) == set(READ) == {table["kind"] for table in OBSTACLES}
     ball = trimesh.creation.icosphere(subdivisions=1, radius=50.0)
     ic.Mesh(ball.vertices, ball.faces).save(tmp_path / "body.obj")
@@ -40,7 +40,7 @@ def test_that_every_kind_can_be_read_and_built(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.linalg.norm(found[5].vertices(0.0) - [0, 0, -1.5], axis=1), 0.05)  # type: ignore[attr-defined]
 
 
-def test_that_a_spin_is_in_degrees_per_second() -> None:
+def test_a_spin_is_in_degrees_per_second() -> None:
     body = obstacle({"kind": "sphere", "centre": [0, 0, 0], "radius": 0.5, "spin": [0, 0, 90]})
     moved = body.displacement(np.array([[0.0, 0.5, 0.0]]), 0.0, 1.0)  # type: ignore[attr-defined]
     np.testing.assert_allclose(moved, [[-0.5, 0.5, 0]], atol=1e-15)
@@ -69,19 +69,19 @@ MOVING: list[dict[str, Any]] = [
     ],
     ids=lambda shape: shape["kind"],
 )
-def test_that_obstacles_move_as_grasps_do(shape: dict[str, Any], motion: dict[str, Any]) -> None:
+def test_obstacles_move_as_grasps_do(shape: dict[str, Any], motion: dict[str, Any]) -> None:
     body = obstacle(shape | motion)
     np.testing.assert_allclose(body.centre(0.0), [0.1, 0.2, 0.3])
     np.testing.assert_allclose(body.centre(1.0), [0.1, 0.2, 1.3], atol=1e-12)
 
 
-def test_that_a_floor_starts_at_its_height() -> None:
+def test_a_floor_starts_at_its_height() -> None:
     floor = obstacle({"kind": "floor", "height": 0.5, "motion": "line", "by": [0, 0, 0.1], "stop": 1.0})
     np.testing.assert_allclose(floor.centre(1.0), [0, 0, 0.6])
     assert obstacle({"kind": "floor", "motion": "line", "by": [0, 0, 0.1], "stop": 1.0}).centre(1.0)[2] == 0.1
 
 
-def test_that_both_ends_of_a_stick_may_have_a_path() -> None:
+def test_both_ends_of_a_stick_may_have_a_path() -> None:
     stick = obstacle(
         {
             "kind": "stick", "a": [0, 0, 0], "b": [1, 0, 0], "radius": 0.01, "motion": "path", "times": [0, 1],
@@ -93,21 +93,21 @@ def test_that_both_ends_of_a_stick_may_have_a_path() -> None:
     np.testing.assert_allclose(turned.ends(0.0), [[1, -1, 0], [1, 1, 0]], atol=1e-15)  # type: ignore[attr-defined]
 
 
-def test_that_a_mesh_in_millimetres_is_recognised(tmp_path: Path) -> None:
+def test_a_mesh_in_millimetres_is_recognised(tmp_path: Path) -> None:
     ball = trimesh.creation.icosphere(subdivisions=1, radius=50.0)
     ic.Mesh(ball.vertices, ball.faces).save(tmp_path / "body.obj")
     with pytest.raises(ValueError, match=r"100 m large; is its unit mm or cm\? Then write scale = 0\.001"):
         obstacle({"kind": "mesh", "path": "body.obj"}, tmp_path)
 
 
-def test_that_self_collision_and_friction_are_read() -> None:
+def test_self_collision_and_friction_are_read() -> None:
     scene = read_scene({**good(), "simulation": {"duration": 1.0, "self_collision": True}, "fabric": {"friction": 0.7}})
     assert scene.settings.self_collision
     assert scene.fabric.friction == 0.7
     assert not read_scene(good()).settings.self_collision
 
 
-def test_that_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypatch: pytest.MonkeyPatch) -> None:
     given: dict[str, Any] = {}
 
     class Stop(Exception):
@@ -135,7 +135,7 @@ def test_that_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypa
 
 @pytest.mark.parametrize("motion", [*MOVING, {**MOVING[2], "smooth": True}])
 @pytest.mark.parametrize("kind", ["sphere", "stick"])
-def test_that_moving_obstacles_are_values(kind: str, motion: dict[str, Any]) -> None:
+def test_moving_obstacles_are_values(kind: str, motion: dict[str, Any]) -> None:
     table = {"kind": kind, "radius": 0.05, **motion}
     if kind == "sphere":
         table["centre"] = [0.1, 0.2, 0.3]

@@ -32,7 +32,7 @@ def with_pinch(**fields: Any) -> dict[str, Any]:
     return scene
 
 
-def test_that_a_gripper_holds_moves_and_opens() -> None:
+def test_a_gripper_holds_moves_and_opens() -> None:
     scene = read_scene(with_pinch(motion="line", by=[0, 0, 0.01], stop=0.1, release=0.15))
     sim = build(scene)
     (gripper,) = sim.grippers
@@ -45,7 +45,7 @@ def test_that_a_gripper_holds_moves_and_opens() -> None:
     assert sim.positions[gripper.chosen, 2].max() < 0.31
 
 
-def test_that_the_box_turns() -> None:
+def test_the_box_turns() -> None:
     turned = with_pinch(rotation=[0, 90, 0], centre=[0.0, 0.0, 0.15])
     assert len(build(read_scene(turned)).grippers[0].nodes) == 4
 
@@ -70,13 +70,13 @@ def test_that_the_box_turns() -> None:
         ),
     ],
 )
-def test_that_a_wrong_pinch_is_named(fields: dict[str, Any], words: list[str]) -> None:
+def test_a_wrong_pinch_is_named(fields: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(SceneError) as error:
         build(read_scene(with_pinch(**fields)))
     for word in words:
         assert word in str(error.value)
 
 
-def test_that_single_brackets_are_explained() -> None:
+def test_single_brackets_are_explained() -> None:
     with pytest.raises(SceneError, match=r"\[\[pinch\]\] with double brackets"):
         read_scene({**SCENE, "pinch": SCENE["pinch"][0]})

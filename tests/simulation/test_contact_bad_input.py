@@ -12,7 +12,7 @@ def sheet(nodes=7, size=0.3, height=0.0):
     return mesh.with_vertices(mesh.vertices + np.array([-size / 2, -size / 2, height]))
 
 
-def test_that_a_cloth_that_starts_around_an_obstacle_comes_out_of_it():
+def test_a_cloth_that_starts_around_an_obstacle_comes_out_of_it():
     ball = ic.Sphere([0.0, 0.0, -0.02], 0.05, friction=0.3)
     sim = ic.Simulation(sheet(), ic.Fabric(density=0.2, damping=0.4, bending=1e-4), obstacles=[ball])
     reports = [sim.step() for _ in range(60)]
@@ -22,7 +22,7 @@ def test_that_a_cloth_that_starts_around_an_obstacle_comes_out_of_it():
     assert np.linalg.norm(sim.positions - [0.0, 0.0, -0.02], axis=1).min() > 0.05
 
 
-def test_that_a_tangled_start_is_refused_and_told_where():
+def test_a_tangled_start_is_refused_and_told_where():
     mesh = ic.meshes.rectangle(0.4, 0.1, shape=(17, 5))
     angle = 1.6 * np.pi * mesh.vertices[:, 0] / 0.4  # a loop whose ends cross
     along = 0.06 * (1.0 + 0.6 * np.cos(angle / 1.6 * 2.0))
@@ -33,7 +33,7 @@ def test_that_a_tangled_start_is_refused_and_told_where():
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_that_piercings_agree_with_ipc_toolkit(seed):
+def test_piercings_agree_with_ipc_toolkit(seed):
     ipctk = pytest.importorskip("ipctk")
     mesh = ic.meshes.rectangle(0.4, 0.4, shape=(6, 6))
     rng = np.random.default_rng(seed)
@@ -43,7 +43,7 @@ def test_that_piercings_agree_with_ipc_toolkit(seed):
     assert found == ipctk.has_intersections(ipctk.CollisionMesh(x, edges, mesh.triangles), x)
 
 
-def test_that_a_flat_sheet_is_not_tangled_however_it_is_turned():
+def test_a_flat_sheet_is_not_tangled_however_it_is_turned():
     flat = sheet(8, 0.5)
     edges = np.unique(np.sort(flat.triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1), axis=0)
     for tilt in np.linspace(0.0, 3.0, 31):
@@ -55,7 +55,7 @@ def test_that_a_flat_sheet_is_not_tangled_however_it_is_turned():
             assert len(piercings(x, edges, flat.triangles)) == 0
 
 
-def test_that_a_cloth_squeezed_between_obstacles_is_reported_and_stays_bounded():
+def test_a_cloth_squeezed_between_obstacles_is_reported_and_stays_bounded():
     press = ic.Box([0.0, 0.0, 0.06], [0.2, 0.2, 0.1], friction=0.3, velocity=[0.0, 0.0, -0.05])
     sim = ic.Simulation(sheet(height=5e-4), ic.Fabric(density=0.2), obstacles=[ic.Floor(), press])
     reports = [sim.step() for _ in range(25)]

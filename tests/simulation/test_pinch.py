@@ -44,7 +44,7 @@ def advance(sim, duration):
 
 @pytest.mark.parametrize("element", ["quad", "triangle"])
 @pytest.mark.parametrize("share", [1.01, 2.0])
-def test_that_a_sheet_is_held_while_friction_bears_its_weight(share, element):
+def test_a_sheet_is_held_while_friction_bears_its_weight(share, element):
     sim, gripper = pinched(share, cloth={"element": element})
     advance(sim, 1.0)
     before = sim.positions.copy()
@@ -57,10 +57,10 @@ def test_that_a_sheet_is_held_while_friction_bears_its_weight(share, element):
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 0.95, 0.99])
-def test_that_a_sheet_slips_with_the_acceleration_that_friction_leaves(share):
+def test_a_sheet_slips_with_the_acceleration_that_friction_leaves(share):
     sim = hanging()
     gripper = sim.pinch(CENTRE, JAWS, normal=[0, 1, 0], force=max(share, 1e-9) * WEIGHT / (2 * MU), friction=MU)
-    area = sim.problem.area / sim.problem.area.sum()
+    area = sim.cloth.area / sim.cloth.area.sum()
     speed = []
     while gripper.lost == 0 and len(speed) < 40:
         advance(sim, sim.timestep)
@@ -70,7 +70,7 @@ def test_that_a_sheet_slips_with_the_acceleration_that_friction_leaves(share):
     assert gripper.force[2] == pytest.approx(-share * WEIGHT, rel=1e-3, abs=1e-6)
 
 
-def test_that_slip_is_measured_and_what_slides_out_is_lost_until_nothing_is_left():
+def test_slip_is_measured_and_what_slides_out_is_lost_until_nothing_is_left():
     sim, gripper = pinched(0.5)
     chosen = gripper.nodes
     start = sim.positions[chosen].copy()
@@ -85,13 +85,13 @@ def test_that_slip_is_measured_and_what_slides_out_is_lost_until_nothing_is_left
     advance(sim, 0.05)
     assert not gripper.force.any()
     assert len(gripper.slip) == 0
-    area = sim.problem.area / sim.problem.area.sum()
+    area = sim.cloth.area / sim.cloth.area.sum()
     falling = area @ sim.velocities[:, 2]
     advance(sim, 0.1)
     assert area @ sim.velocities[:, 2] - falling == pytest.approx(-0.981, rel=1e-3)
 
 
-def test_that_the_remaining_nodes_bear_the_whole_force():
+def test_the_remaining_nodes_bear_the_whole_force():
     sim, gripper = pinched(0.9)
     while gripper.lost == 0:
         advance(sim, sim.timestep)
@@ -100,7 +100,7 @@ def test_that_the_remaining_nodes_bear_the_whole_force():
 
 
 @pytest.mark.parametrize("share", [1.7, 1.4])
-def test_that_a_gripper_that_accelerates_upwards_needs_more_friction(share):
+def test_a_gripper_that_accelerates_upwards_needs_more_friction(share):
     # at g/2 the grip has to bear 1.5 times the weight
     rise = np.array([0.0, 0.0, 0.5 * 9.81])
     sim, gripper = pinched(2.0, path=lambda t: np.array(CENTRE) + 0.5 * max(t - 0.2, 0.0) ** 2 * rise)
@@ -119,7 +119,7 @@ def test_that_a_gripper_that_accelerates_upwards_needs_more_friction(share):
         assert np.diff(slip, 2)[0] / 0.05**2 == pytest.approx(0.1 * 9.81, rel=1e-2)  # it stays behind
 
 
-def test_that_two_grippers_share_the_weight_and_one_alone_loses_the_sheet():
+def test_two_grippers_share_the_weight_and_one_alone_loses_the_sheet():
     sim = hanging()
     options = {"normal": [0, 1, 0], "force": 0.6 * WEIGHT / (2 * MU), "friction": MU}
     left = sim.pinch([0.0, 0.0, -0.05], [0.12, 0.02, 0.12], **options)
@@ -136,7 +136,7 @@ def test_that_two_grippers_share_the_weight_and_one_alone_loses_the_sheet():
     assert not right.holding
 
 
-def test_that_a_released_sheet_falls_freely_and_can_be_pinched_again():
+def test_a_released_sheet_falls_freely_and_can_be_pinched_again():
     sim, gripper = pinched(2.0)
     advance(sim, 0.3)
     gripper.release()
@@ -149,7 +149,7 @@ def test_that_a_released_sheet_falls_freely_and_can_be_pinched_again():
     assert np.abs(sim.velocities[again.nodes]).max() < 1e-2
 
 
-def test_that_a_gripper_takes_the_cloth_along_and_around():
+def test_a_gripper_takes_the_cloth_along_and_around():
     sim = hanging(gravity=0.0, fabric=ic.Fabric(density=0.2, damping=1.0))
 
     def turn(t):
@@ -168,7 +168,7 @@ def test_that_a_gripper_takes_the_cloth_along_and_around():
     assert gripper.slip.max() < 1e-4
 
 
-def test_that_move_to_sends_a_gripper_and_turns_it():
+def test_move_to_sends_a_gripper_and_turns_it():
     sim, gripper = pinched(10.0)
     for k in range(1, 21):
         gripper.move_to(shifted(0.0, 0.0, 0.002 * k))
@@ -181,7 +181,7 @@ def test_that_move_to_sends_a_gripper_and_turns_it():
     assert gripper.pose[:3] == pytest.approx(quarter)
 
 
-def test_that_a_gripper_that_jerks_arrives_and_a_restored_state_repeats_it():
+def test_a_gripper_that_jerks_arrives_and_a_restored_state_repeats_it():
     # few iterations allowed, so that the step is cut
     sim, gripper = pinched(50.0, cloth={"solver_options": ic.NewtonOptions(max_iterations=3)})
     advance(sim, 0.1)
@@ -200,7 +200,7 @@ def test_that_a_gripper_that_jerks_arrives_and_a_restored_state_repeats_it():
     assert np.array_equal(*ends)
 
 
-def test_that_a_pinched_node_cannot_leave_along_the_normal_however_weak_the_friction():
+def test_a_pinched_node_cannot_leave_along_the_normal_however_weak_the_friction():
     sim = hanging(gravity=0.0)
     gripper = sim.pinch(CENTRE, JAWS, normal=[0, 1, 0], force=1.0, friction=0.0)
     sim.velocities = np.tile([0.0, 0.3, 0.0], (sim.mesh.n_vertices, 1))
@@ -210,7 +210,7 @@ def test_that_a_pinched_node_cannot_leave_along_the_normal_however_weak_the_fric
     assert sim.positions[0, 1] > 0.01
 
 
-def test_that_a_gripper_works_among_obstacles_and_with_layers():
+def test_a_gripper_works_among_obstacles_and_with_layers():
     floor = ic.Floor(-0.45, friction=0.4)
     sim = hanging(obstacles=[floor], self_collision=True, fabric=ic.Fabric(density=0.2, bending=1e-4, damping=0.5))
     gripper = sim.pinch(
@@ -224,7 +224,7 @@ def test_that_a_gripper_works_among_obstacles_and_with_layers():
     assert floor.force[2] < -0.01 * WEIGHT
 
 
-def test_that_positions_may_be_assigned_while_a_gripper_holds():
+def test_positions_may_be_assigned_while_a_gripper_holds():
     sim, gripper = pinched(2.0)
     advance(sim, 0.1)
     sim.positions = np.add(sim.positions, [0.0, 0.004, 0.001])
@@ -243,7 +243,7 @@ def slipping():
     return sim, gripper
 
 
-def test_that_a_restored_state_goes_on_with_the_same_bits_even_after_nodes_were_lost():
+def test_a_restored_state_goes_on_with_the_same_bits_even_after_nodes_were_lost():
     whole, first = slipping()
     for _ in range(60):
         whole.step()
@@ -261,7 +261,7 @@ def test_that_a_restored_state_goes_on_with_the_same_bits_even_after_nodes_were_
     assert np.array_equal(first.force, second.force)
 
 
-def test_that_a_gripper_without_a_path_returns_to_where_a_state_had_it():
+def test_a_gripper_without_a_path_returns_to_where_a_state_had_it():
     sim, gripper = pinched(5.0)
     for k in range(1, 6):
         gripper.move_to(shifted(0.0, 0.0, 0.001 * k))
@@ -277,7 +277,7 @@ def test_that_a_gripper_without_a_path_returns_to_where_a_state_had_it():
     assert np.array_equal(sim.positions, once)
 
 
-def test_that_an_interrupted_run_resumes_with_the_same_bits(tmp_path):
+def test_an_interrupted_run_resumes_with_the_same_bits(tmp_path):
     def stop(sim):
         if sim.time > 0.45:
             raise KeyboardInterrupt
@@ -292,7 +292,7 @@ def test_that_an_interrupted_run_resumes_with_the_same_bits(tmp_path):
     assert np.array_equal(expected.positions, found.positions)
 
 
-def test_that_a_resumed_run_releases_what_the_first_part_released_and_misses_what_is_not_pinched(tmp_path):
+def test_a_resumed_run_releases_what_the_first_part_released_and_misses_what_is_not_pinched(tmp_path):
     def stop(sim):
         if sim.time > 0.25:
             raise KeyboardInterrupt
@@ -324,7 +324,7 @@ def test_that_a_resumed_run_releases_what_the_first_part_released_and_misses_wha
         hanging(fabric=ic.Fabric(density=0.2, bending=1e-5)).run(0.4, every=0.05, checkpoint=tmp_path / "held.npz")
 
 
-def test_that_a_state_of_other_grippers_is_warned_of():
+def test_a_state_of_other_grippers_is_warned_of():
     sim, gripper = pinched(2.0)
     before = sim.state.copy()
     sim.step()
@@ -363,7 +363,7 @@ def test_that_a_state_of_other_grippers_is_warned_of():
         ({"path": lambda t: [1.0, 0.0, 0.0]}, "the path is at .* now"),
     ],
 )
-def test_that_a_wrong_gripper_is_refused_and_leaves_nothing_behind(change, message):
+def test_a_wrong_gripper_is_refused_and_leaves_nothing_behind(change, message):
     sim = hanging()
     given = {"centre": CENTRE, "size": JAWS, "normal": [0, 1, 0], "force": 1.0, "friction": MU, **change}
     state = sim.state
@@ -373,7 +373,7 @@ def test_that_a_wrong_gripper_is_refused_and_leaves_nothing_behind(change, messa
     assert sim.state is state
 
 
-def test_that_no_node_is_held_twice():
+def test_no_node_is_held_twice():
     sim, gripper = pinched(2.0)
     node = int(gripper.nodes[0])
     with pytest.raises(ValueError, match=f"node {node} is held already"):
@@ -386,7 +386,7 @@ def test_that_no_node_is_held_twice():
         sim.pinch(CENTRE, JAWS, normal=[0, 1, 0], force=1.0, friction=MU)
 
 
-def test_that_misuse_of_a_gripper_is_explained():
+def test_misuse_of_a_gripper_is_explained():
     sim, gripper = pinched(2.0, path=lambda t: shifted(0.0, 0.0, 5.0 * (t > 0.015)))
     with pytest.raises(ValueError, match="follows a path"):
         gripper.move_to(CENTRE)

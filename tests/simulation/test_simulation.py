@@ -171,7 +171,7 @@ def test_the_report_is_a_certificate_that_measures_what_it_says():
     sim, _ = hung()
     for _ in range(20):
         report = sim.step()
-    rows = sim.problem.rows
+    rows = sim.cloth.rows
     assert report.isometry_error == pytest.approx(np.abs(rows.values(sim.positions)).max(), rel=1e-9)
     edges = ic.measure.edge_stretch(sim.mesh, sim.positions)
     assert report.residuals["edge_stretch"] == edges.max
@@ -275,9 +275,9 @@ def test_a_cloth_that_nobody_holds_and_that_is_only_sheared_is_said_to_be_sheare
     sim = ic.Simulation(SHEET)
     sheared = SHEET.vertices.copy()
     sheared[:, 0] += 0.15 * sheared[:, 1]
-    told = diagnose(sim.problem, sheared, np.zeros(len(sheared), dtype=bool), 0.15)
+    told = diagnose(sim.cloth, sheared, np.zeros(len(sheared), dtype=bool), 0.15)
     assert "sheared by up to 8.6 degrees" in told
-    stretched = diagnose(sim.problem, 1.1 * SHEET.vertices, np.zeros(len(sheared), dtype=bool), 0.2)
+    stretched = diagnose(sim.cloth, 1.1 * SHEET.vertices, np.zeros(len(sheared), dtype=bool), 0.2)
     assert "off by up to 10.5 %" in stretched
 
 
@@ -297,7 +297,7 @@ def test_reports_can_be_pickled():
 def test_a_noisy_start_may_have_a_flat_rest_shape():
     noisy = SHEET.with_vertices(SHEET.vertices + 1e-3 * np.random.default_rng(0).standard_normal((30, 3)))
     by_mesh, by_array = ic.Simulation(noisy, rest=SHEET), ic.Simulation(noisy, rest=SHEET.vertices)
-    np.testing.assert_array_equal(by_mesh.problem.rows.rest, by_array.problem.rows.rest)
+    np.testing.assert_array_equal(by_mesh.cloth.rows.rest, by_array.cloth.rows.rest)
     np.testing.assert_array_equal(by_mesh.positions, noisy.vertices)
     np.testing.assert_array_equal(by_mesh.rest.vertices, SHEET.vertices)
 

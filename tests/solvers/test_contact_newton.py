@@ -4,12 +4,13 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks import contact_scenes
 from isocloth.cloth.system import BOUND, TENSION
 from isocloth.contact.contact_set import ContactSet
-from isocloth.contact.history import ContactHistory, carry, unknown_state
-from isocloth.solvers import contact_newton
-from isocloth.solvers.contact_newton import each_once, pairs_of
+from isocloth.contact.history import ContactHistory, unknown_state, warm_start
+from isocloth.contact.options import ContactOptions
+from isocloth.solvers.contact_newton import ContactNewton
+from isocloth.solvers.coupling import each_once, pairs_of
+from shapes.napkin import SECONDS, folded_napkin
 
 
 @settings(deadline=None, max_examples=50)
@@ -37,7 +38,7 @@ def test_what_is_known_of_a_contact_is_found_by_its_key(seed, before, now):
     old, new = rng.permutation(names)[:before], rng.permutation(names)[:now]
     known = unknown_state(len(old))
     known.threshold[:], known.force[:] = rng.normal(size=len(old)), rng.normal(size=(len(old), 3))
-    found = carry(new, ContactHistory(old, known))
+    found = warm_start(new, ContactHistory(old, known))
     for k, key in enumerate(new):
         there = np.flatnonzero(old == key)
         assert found.threshold[k] == (known.threshold[there[0]] if there.size else 0.0)
@@ -45,20 +46,19 @@ def test_what_is_known_of_a_contact_is_found_by_its_key(seed, before, now):
         assert np.isnan(found.trial[k]).all()
 
 
-def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on(monkeypatch):
+def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on():
     """A cloth that is folded: sticking springs carry ever other loads, and another iteration finds the same.
 
     How it lands decides as much as the tolerance, so every step is taken both ways from the same state.
     """
-    folded = contact_scenes.fold(6)
-    sim = contact_scenes.simulation(folded)
-    enough, both = contact_newton.LOADED, []
-    for _ in range(round(0.72 * folded.seconds / sim.timestep)):
+    sim = folded_napkin(6)
+    solver, both = sim.stepper.contact, []
+    for _ in range(round(0.72 * SECONDS / sim.timestep)):
         state = sim.state
-        monkeypatch.setattr(contact_newton, "LOADED", 0.0)
+        solver.contact = ContactOptions(loaded=0.0)
         eager, reached = sim.step(), sim.positions
         sim.state = state
-        monkeypatch.setattr(contact_newton, "LOADED", enough)
+        solver.contact = ContactOptions()
         both.append((sim.step(), eager, np.abs(sim.positions - reached).max()))
         assert both[-1][0].converged
     spared = np.array([eager.iterations - patient.iterations for patient, eager, _ in both])
@@ -69,63 +69,63 @@ def test_what_springs_give_way_while_a_load_changes_is_not_iterated_on(monkeypat
     assert np.median([patient.friction_residual for patient, *_ in both]) < 1e-4  # most steps meet the law as closely
 
 
-def test_that_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others():
-    sim = contact_scenes.simulation(contact_scenes.fold(8))
-    solver, seen = sim._contact, []
+def test_the_factor_has_room_for_contacts_that_are_there_and_not_for_many_others():
+    sim = folded_napkin(8)
+    solver, seen = sim.stepper.contact, []
     lay_out = solver.lay_out
 
     def watched(pairs, positions):
         lay_out(pairs, positions)
-        seen.append((len(pairs), solver.system.factor.flops, solver.room.flops))
+        seen.append((len(pairs), solver.system.factor.flops, solver.coupling.flops))
 
     solver.lay_out = watched
     for _ in range(190):
         assert sim.step().converged
     pairs, flops, ordered = np.array(seen).T
     assert pairs.max() > 50  # the upper half lies on the lower one
-    assert (flops <= contact_newton.OUTGROWN * ordered).all()
-    assert (flops >= ordered / contact_newton.OUTGROWN).all()
-    lying, free = sim.state.room, solver.system._free[0].flops
+    assert (flops <= solver.contact.reordered * ordered).all()
+    assert (flops >= ordered / solver.contact.reordered).all()
+    lying, free = sim.state.memory.coupling, solver.system._free[0].flops
     assert free < solver.system.factor.flops < 6 * free
-    assert np.array_equal(lying.pairs, solver.room.pairs)
+    assert np.array_equal(lying.pairs, solver.coupling.pairs)
     # lifted off the lower half: nothing is left to make room for
     state = sim.state.copy()
     upper = state.positions[:, 2] > 1e-3
     state.positions[upper, 2] += 0.02
     sim.state = state
     sim.step()
-    assert len(sim.state.room.pairs) < 0.5 * len(lying.pairs)
+    assert len(sim.state.memory.coupling.pairs) < 0.5 * len(lying.pairs)
     solver.restore(lying)
     assert np.array_equal(solver.system.order.variables, lying.order)
     assert np.array_equal(solver.system.order.group_ptr, lying.groups)
 
 
-def test_that_an_order_made_for_other_pairs_gives_the_same_answer():
-    sim = contact_scenes.simulation(contact_scenes.fold(8))
+def test_an_order_made_for_other_pairs_gives_the_same_answer():
+    sim = folded_napkin(8)
     for _ in range(180):
         sim.step()
-    state, solver, ends = sim.state.copy(), sim._contact, []
+    state, solver, ends = sim.state.copy(), sim.stepper.contact, []
     for anew in (False, True):
         sim.state = state
         if anew:
             solver.lay_out(np.zeros((0, 2), dtype=np.int64), sim.positions)
         sim.step()
         ends.append((sim.positions.copy(), solver.system.order.variables.copy()))
-        assert len(solver.room.pairs) > 50
+        assert len(solver.coupling.pairs) > 50
     assert not np.array_equal(ends[0][1], ends[1][1])
     np.testing.assert_allclose(ends[0][0], ends[1][0], atol=1e-9)
 
 
-def test_steps_begin_boldly_and_go_on_with_care(monkeypatch):
-    sim = contact_scenes.simulation(contact_scenes.fold(6))
-    semismooth_newton, seen = contact_newton.solve_linearised, []
+def test_steps_begin_without_the_stiffness_of_angles_and_go_on_with_it(monkeypatch):
+    sim = folded_napkin(6)
+    sim.stepper.contact.contact = ContactOptions(without_angles=2)
+    solve_linearised, seen = ContactNewton._solve_linearised, []
 
-    def watched(arrays, step, inertia, lam, contacts, law, curvature, *rest):
+    def watched(self, step, lam, contacts, law, curvature, *rest):
         seen.append(curvature)
-        return semismooth_newton(arrays, step, inertia, lam, contacts, law, curvature, *rest)
+        return solve_linearised(self, step, lam, contacts, law, curvature, *rest)
 
-    monkeypatch.setattr(contact_newton, "solve_linearised", watched)
-    monkeypatch.setattr(contact_newton, "BOLD", 2)
+    monkeypatch.setattr(ContactNewton, "_solve_linearised", watched)
     longest = []
     for _ in range(150):
         seen.clear()
@@ -136,8 +136,9 @@ def test_steps_begin_boldly_and_go_on_with_care(monkeypatch):
     assert longest[0] == TENSION
     assert set(longest[4:]) <= {BOUND}  # where there is no room in the factor, a linearisation is tried twice
     assert BOUND in longest
-    solve = sim._contact.solve
-    monkeypatch.setattr(sim._contact, "solve", lambda *given, bold, **named: solve(*given, bold=False, **named))
+    solve = sim.stepper.contact.solve
+    careful = lambda *given, careful, **named: solve(*given, careful=True, **named)  # noqa: E731
+    monkeypatch.setattr(sim.stepper.contact, "solve", careful)
     seen.clear()
     sim.step()
     assert set(seen) == {BOUND}

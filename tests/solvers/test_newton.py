@@ -3,7 +3,8 @@ import pytest
 import scipy.optimize as so
 
 import isocloth as ic
-from isocloth.cloth.problem import Past, Scheme, build, step_problem
+from isocloth.cloth.cloth import discretise
+from isocloth.cloth.step import Past, Scheme, build_step
 from isocloth.cloth.system import BOUND, EXACT, TENSION, NewtonSystem, assemble
 from isocloth.solvers import TIGHT, Newton, NewtonOptions, Projection, ProjectionOptions, make_solver
 
@@ -19,7 +20,7 @@ MESHES = {
 
 
 def first_step(mesh, fabric, discretisation=None, h=0.01):
-    problem = build(mesh, fabric, gravity=9.81, discretisation=discretisation)
+    problem = discretise(mesh, fabric, gravity=9.81, discretisation=discretisation)
     held = np.zeros(problem.n, dtype=bool)
     held[mesh.corners[:2]] = True
     # mild enough for a single minimum: a crumpled sheet has several
@@ -27,11 +28,11 @@ def first_step(mesh, fabric, discretisation=None, h=0.01):
     v = np.random.default_rng(1).standard_normal(x.shape) * 0.02
     start = x + h * v
     start[held] = x[held]
-    return problem, step_problem(problem, Scheme(h, 1.0, 0.0), Past(x, v, x, v), start, held)[0]
+    return problem, build_step(problem, Scheme(h, 1.0, 0.0), Past(x, v, x, v), start, held)
 
 
 def potential(problem, step, y):
-    a = step.mass_factor * problem.area[:, None] * y + step.bending_factor * (problem.stiffness @ y)
+    a = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y)
     c = problem.rows.values(y)
     return np.sum(y * (a / 2 - step.load)) + np.sum(problem.rows.weight * c**2) / 2
 
@@ -47,7 +48,7 @@ def test_it_finds_the_minimum_that_a_general_minimiser_finds(mesh, fabric):
     def of_free(z):
         y = step.start.copy()
         y[free] = z.reshape(-1, 3)
-        grad = step.mass_factor * problem.area[:, None] * y + step.bending_factor * (problem.stiffness @ y) - step.load
+        grad = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
         c, j = problem.rows.values(y), problem.rows.jacobian(y)
         grad = grad + (j.T @ (problem.rows.weight * c)).reshape(-1, 3)
         return potential(problem, step, y), grad[free].ravel()
@@ -70,7 +71,7 @@ def test_at_the_solution_forces_balance_and_multipliers_are_the_strain(mesh, fab
     problem, step = first_step(MESHES[mesh], FABRICS[fabric])
     outcome = Newton(problem, TIGHT).solve(step, np.zeros(len(problem.rows)), first=True)
     y = outcome.positions
-    force = step.mass_factor * problem.area[:, None] * y + step.bending_factor * (problem.stiffness @ y) - step.load
+    force = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
     force += (problem.rows.jacobian(y).T @ outcome.multipliers).reshape(-1, 3)
     assert np.abs(force[~step.held]).max() < 1e-7
     np.testing.assert_allclose(force[step.held], outcome.reactions[step.held], atol=1e-9)
@@ -91,11 +92,11 @@ def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh, curvature):
     slots = entries[np.repeat(np.arange(len(rows)), rows.sizes), rows.nodes]
     lam = np.random.default_rng(3).standard_normal(len(rows)) * (1e-3 if curvature == EXACT else 1.0)
     assemble(
-        system.assembly, system.factor.fronts, rows.arrays, slots, lam, problem.area, step.mass_factor,
-        step.bending_factor, step.held, curvature,
+        system.assembly, system.factor.fronts, rows.arrays, slots, lam, step.inertia, step.arrays.bending,
+        np.zeros(0), step.held, curvature,
     )  # fmt: skip
     n, kept = problem.n, np.flatnonzero(rows.kept)
-    block = np.diag(step.mass_factor * problem.area) + step.bending_factor * problem.stiffness.toarray()
+    block = np.diag(step.inertia) + step.arrays.bending * problem.stiffness.toarray()
     matrix = np.kron(block, np.eye(3))
     for k in range(len(rows)):
         nodes = rows.nodes[rows.ptr[k] : rows.ptr[k + 1]]
@@ -138,7 +139,7 @@ def test_a_projection_is_the_shortest_way_onto_the_linearised_constraints():
     problem, step = first_step(MESHES["quads"], FABRICS["plain"], "nodal")
     options = ProjectionOptions(tolerance=1e-12, max_iterations=1, regularisation=1e-14)
     outcome = Projection(problem, options).solve(step, np.zeros(len(problem.rows)))
-    free = np.where(step.held[:, None], step.start, step.load / (step.mass_factor * problem.area)[:, None])
+    free = np.where(step.held[:, None], step.start, step.load / (step.inertia)[:, None])
     # minimise d.M d / 2 subject to C + J d = 0, as a dense saddle-point system
     j = problem.rows.jacobian(free)[:, np.repeat(~step.held, 3)]
     mass = np.repeat(problem.area[~step.held], 3)
@@ -163,7 +164,7 @@ def test_projection_starts_from_a_step_with_bending_and_shear(fabric):
     assert outcome.iterations == 0
     soft = ~problem.rows.enforced
     y = step.start
-    matrix = np.diag(step.mass_factor * problem.area) + step.bending_factor * problem.stiffness.toarray()
+    matrix = np.diag(step.inertia) + step.arrays.bending * problem.stiffness.toarray()
     matrix = np.kron(matrix, np.eye(3))
     j, w, c = problem.rows.jacobian(y)[soft], problem.rows.weight[soft], problem.rows.values(y)[soft]
     gradient = matrix @ y.ravel() - step.load.ravel() + j.T @ (w * c)

@@ -21,7 +21,7 @@ from isocloth.states import (
     ideal_states,
 )
 from isocloth.states.boundary import resampled
-from isocloth.states.clusters import left_out, representatives
+from isocloth.states.clusters import leave_one_out, representatives
 from isocloth.states.database import make
 from isocloth.states.files import read_state
 from isocloth.states.representations import ALL, DGLI, Representation
@@ -92,7 +92,7 @@ def test_a_compact_class_has_one_representative_and_a_spread_one_several():
 
 def test_leaving_one_out_counts_by_class():
     x = np.array([0.0, 0.1, 5.0, 5.1, 0.2])
-    assert left_out(np.abs(x[:, None] - x), [0, 0, 1, 1, 1]).tolist() == [1.0, pytest.approx(2 / 3)]
+    assert leave_one_out(np.abs(x[:, None] - x), [0, 0, 1, 1, 1]).tolist() == [1.0, pytest.approx(2 / 3)]
 
 
 def test_bad_labels_are_named():
@@ -179,7 +179,7 @@ def test_one_centimetre_of_noise_leaves_the_name():
 
 
 def test_leaving_one_out_finds_the_class():
-    assert left_out(distance_matrix(ready().coordinates), database().labels).mean() >= 0.95
+    assert leave_one_out(distance_matrix(ready().coordinates), database().labels).mean() >= 0.95
 
 
 def test_where_it_lies_how_large_it_is_and_how_it_is_meshed_do_not_matter():

@@ -108,7 +108,7 @@ def test_an_unknown_model_names_the_known_ones():
 
 
 @pytest.mark.parametrize("element", ["quad", "triangle"])
-def test_that_bending_within_elements_is_nowhere_softer(element):
+def test_bending_within_elements_is_nowhere_softer(element):
     mesh = ic.meshes.rectangle(0.6, 0.4, shape=(13, 9), element=element)
     matrix = bending(mesh)
     near, furthest = near_bending(mesh, matrix)
@@ -121,7 +121,7 @@ def test_that_bending_within_elements_is_nowhere_softer(element):
     assert values.min() > -1e-9 * values.max()
 
 
-def test_that_nothing_is_moved_where_there_is_no_bending():
+def test_nothing_is_moved_where_there_is_no_bending():
     mesh = ic.meshes.rectangle(0.6, 0.4, shape=(4, 4))
     near, furthest = near_bending(mesh, 0.0 * bending(mesh))
     assert furthest == 0.0

@@ -121,7 +121,7 @@ def test_all_edges_of_triangles_are_refused_as_constraints():
 @pytest.mark.parametrize("element", ["quad", "triangle"])
 def test_rows_of_lengths_are_told_from_those_of_angles(model, element):
     mesh = ic.meshes.rectangle(0.4, 0.3, shape=(5, 4), element=element)
-    rows = ic.Simulation(mesh, ic.Fabric(density=0.2), model=model).problem.rows
+    rows = ic.Simulation(mesh, ic.Fabric(density=0.2), model=model).cloth.rows
     ends = []
     for k in range(len(rows)):
         t = rows.T[rows.square[k] : rows.square[k + 1]].reshape(rows.sizes[k], -1)

@@ -9,7 +9,7 @@ import pytest
 
 from isocloth import meshes
 from isocloth.fabric import Fabric
-from isocloth.obstacles import Floor, Plane, Stick
+from isocloth.obstacles import Floor, Plane, Sphere, Stick
 from isocloth.simulation import Simulation
 from validation import (
     capstan,
@@ -190,6 +190,41 @@ def test_a_pusher_comes_from_outside_and_stops_where_it_must(make: Any) -> None:
     assert np.linalg.norm(pusher.ends(0.03)[1] - pusher.ends(0.03)[0]) == pytest.approx(2 * pushers.HALF)
 
 
+def test_lengths_of_edges_are_measured_of_positions() -> None:
+    sim = cloth()
+    assert encounters.edge_stretch(sim) == pytest.approx(0.0, abs=1e-12)
+    sim.positions = sim.positions * np.array([1.02, 1.0, 1.0])
+    along = np.ptp(sim.mesh.vertices[sim.mesh.edges][:, :, 0], axis=1) > 0.0
+    assert encounters.edge_stretch(sim) == pytest.approx(0.02 * np.sqrt(along.mean()))
+
+
+def test_distances_from_obstacles_are_measured_at_nodes_and_between() -> None:
+    sim = cloth(0.3, obstacles=[Floor(0.1), Sphere([0.05, 0.05, 0.1], 0.15)])
+    nodes, between = encounters.clearances(sim)
+    # the nearest node is 5 cm aside in x and y, the centre of a face right above the sphere is not quite
+    assert nodes == pytest.approx(np.sqrt(0.2**2 + 2 * 0.05**2) - 0.15)
+    assert 0.05 < between < nodes
+    assert encounters.clearances(cloth(obstacles=[Stick([0, 0, 1], [1, 0, 1], 0.01)])) == (np.inf, np.inf)
+
+
+def test_a_watch_misses_a_node_inside_an_obstacle_and_edges_that_stretch() -> None:
+    sim = cloth(0.3, obstacles=[Floor(0.2)])
+    watch = encounters.Watch()
+    watch.step(sim)
+    sim.positions = sim.positions * np.array([1.01, 1.01, 0.5])
+    watch.measure(sim)
+    result = Result("name", "title")
+    watch.tell(result, "run")
+    missed = [line.what for line in result.missed]
+    assert missed == [
+        "run: lengths of edges, largest rms change, %",
+        "run: smallest distance of a node from an obstacle, mm",
+    ]
+    shearing = Result("name", "title")
+    watch.tell(shearing, "run", edges=False)
+    assert [line.what for line in shearing.missed] == missed[1:]
+
+
 def test_frames_in_which_layers_intersect_are_counted() -> None:
     pytest.importorskip("ipctk")
     sim = cloth()
@@ -201,6 +236,23 @@ def test_frames_in_which_layers_intersect_are_counted() -> None:
         crossed.last = -1.0
         crossed.look(sim)
     assert (crossed.frames, crossed.bad) == (2, 1)
+
+
+def test_layers_that_come_too_near_are_told() -> None:
+    pytest.importorskip("ipctk")
+    sim = cloth()
+    thick = sim.fabric.thickness
+    crossed = Intersections(sim, sim.timestep)
+    x, y, _ = sim.mesh.vertices.T
+    for height, reached in ((2.0, True), (0.8, False)):
+        # one half is laid over the other, level, so many thicknesses above it
+        sim.positions = np.stack([np.where(x > 0.01, 0.01 - x, x), y, np.where(x > 0.01, height * thick, 0.0)], axis=1)
+        crossed.last = -1.0
+        crossed.look(sim)
+        result = Result("name", "title")
+        crossed.tell(result, "fold")
+        assert result.lines[-1].reached is reached
+        assert 0.4 * height < result.lines[-1].measured <= min(height, 1.0)  # nearer at the crease than further out
 
 
 def test_a_record_of_pushes_counts_what_is_not_finite_and_what_failed() -> None:

@@ -1,12 +1,15 @@
 """Fitting the parameters of a cloth to recordings, how much they matter, and forecasting them."""
 
 from isocloth.calibration import baselines
-from isocloth.calibration.calibrate import Calibration, Fit, calibrate
+from isocloth.calibration.calibrate import calibrate
 from isocloth.calibration.compare import Comparison, compare_models
 from isocloth.calibration.errors import Errors, errors
-from isocloth.calibration.experiment import Experiment, prepare
+from isocloth.calibration.experiment import Experiment
+from isocloth.calibration.fit import Fit
 from isocloth.calibration.forecast import HANDS, HANGER, Forecast, Refit, forecast, refit, speed_measure
 from isocloth.calibration.parameters import Parameter
+from isocloth.calibration.preparation import prepare
+from isocloth.calibration.result import Calibration
 from isocloth.calibration.search import SearchOptions
 from isocloth.calibration.sensitivity import SensitivityMap, sensitivity
 

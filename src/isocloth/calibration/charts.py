@@ -4,18 +4,53 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
 
 from isocloth.base.typing import FloatArray, IntArray
 
-if TYPE_CHECKING:
-    from isocloth.calibration.sensitivity import SensitivityMap
-
 WIDTH, HEIGHT = 760, 340
 LEFT, RIGHT, TOP, BOTTOM = 64, 150, 34, 46
 COLOURS = ("#1f5fa8", "#c8553d", "#2e8b57", "#8a5fbf", "#b58900", "#444444", "#8c8c8c", "#b9a58c")
+
+
+class _Axes(NamedTuple):
+    """Linear axes of a chart: the ranges of x and y, and the size of the picture in pixels."""
+
+    x0: float
+    x1: float
+    y0: float
+    y1: float
+    width: float
+    height: float
+    right: float  # margin; the others are LEFT, TOP and BOTTOM
+
+    def px(self, x: float) -> float:
+        """Pixels from the left."""
+        return LEFT + (x - self.x0) / max(self.x1 - self.x0, 1e-12) * (self.width - LEFT - self.right)
+
+    def py(self, y: float) -> float:
+        """Pixels from the top."""
+        return self.height - BOTTOM - (y - self.y0) / max(self.y1 - self.y0, 1e-12) * (self.height - TOP - BOTTOM)
+
+    def drawn(self, x_label: str, y_label: str) -> list[str]:
+        """Grid lines, their values and the labels."""
+        w, h = self.width, self.height
+        parts = []
+        for value, label in ticks(self.x0, self.x1):
+            x = self.px(value)
+            parts.append(_line(x, TOP, x, h - BOTTOM, "#e4e4e4"))
+            parts.append(f'<text x="{x:.1f}" y="{h - BOTTOM + 16}" text-anchor="middle">{label}</text>')
+        for value, label in ticks(self.y0, self.y1):
+            y = self.py(value)
+            parts.append(_line(LEFT, y, w - self.right, y, "#e4e4e4"))
+            parts.append(f'<text x="{LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{label}</text>')
+        parts.append(
+            f'<text x="{(LEFT + w - self.right) / 2:.0f}" y="{h - 10}" text-anchor="middle">{escape(x_label)}</text>'
+            f'<text transform="translate(16 {h / 2:.0f}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
+        )
+        return parts
 
 
 def line_chart(
@@ -37,24 +72,21 @@ def line_chart(
     high = max((float(np.nanmax(y)) for y in ys.values() if np.isfinite(y).any()), default=1.0)
     high = 1.06 * high or 1.0
 
-    def px(v: float) -> float:
-        return LEFT + (v - x0) / max(x1 - x0, 1e-12) * (WIDTH - LEFT - RIGHT)
-
-    def py(v: float) -> float:
-        return HEIGHT - BOTTOM - v / high * (HEIGHT - TOP - BOTTOM)
-
+    axes = _Axes(x0, x1, 0.0, high, WIDTH, HEIGHT, RIGHT)
     parts = [_head(WIDTH, HEIGHT, title)]
     if shaded is not None:
-        a, b = px(max(shaded[0], x0)), px(min(shaded[1], x1))
+        a, b = axes.px(max(shaded[0], x0)), axes.px(min(shaded[1], x1))
         parts.append(
             f'<rect x="{a:.1f}" y="{TOP}" width="{max(b - a, 0):.1f}" height="{HEIGHT - TOP - BOTTOM}" fill="#f1f4f8"/>'
         )
-    parts += _axes(x0, x1, 0.0, high, px, py, x_label, y_label, WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM)
+    parts += axes.drawn(x_label, y_label)
     for k, (name, y) in enumerate(ys.items()):
         colour = COLOURS[k % len(COLOURS)]
         dash = ' stroke-dasharray="5 4"' if name in dashed else ""
         for run in _runs(y):
-            points = " ".join(f"{px(a):.1f},{py(min(b, high)):.1f}" for a, b in zip(x[run], y[run], strict=True))
+            points = " ".join(
+                f"{axes.px(a):.1f},{axes.py(min(b, high)):.1f}" for a, b in zip(x[run], y[run], strict=True)
+            )
             parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"{dash}/>')
         parts.append(f'<text x="{WIDTH - RIGHT + 10}" y="{TOP + 14 + 17 * k}" fill="{colour}">{escape(name)}</text>')
     return "\n".join([*parts, "</svg>"]) + "\n"
@@ -67,35 +99,39 @@ def scatter_chart(
     w, h = 520, 380
     x0, x1, y0, y1 = float(x.min()), float(x.max()), float(y.min()), float(y.max())
 
-    def px(v: float) -> float:
-        return LEFT + (v - x0) / max(x1 - x0, 1e-12) * (w - LEFT - 30)
-
-    def py(v: float) -> float:
-        return h - BOTTOM - (v - y0) / max(y1 - y0, 1e-12) * (h - TOP - BOTTOM)
-
+    axes = _Axes(x0, x1, y0, y1, w, h, 30)
     parts = [_head(w, h, title)]
-    parts += _axes(x0, x1, y0, y1, px, py, *labels, w, h, LEFT, 30, TOP, BOTTOM)
+    parts += axes.drawn(*labels)
     part = _ranks(shade)
     parts += [
-        f'<circle cx="{px(a):.1f}" cy="{py(b):.1f}" r="4" fill="{_colour(float(c))}"><title>{s:.3f} mm</title></circle>'
+        f'<circle cx="{axes.px(a):.1f}" cy="{axes.py(b):.1f}" r="4" fill="{_colour(float(c))}">'
+        f"<title>{s:.3f} mm</title></circle>"
         for a, b, c, s in zip(x, y, part, shade, strict=True)
     ]
-    parts.append(_cross(px(mark[0]), py(mark[1])))
+    parts.append(_cross(axes.px(mark[0]), axes.py(mark[1])))
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def map_chart(found: SensitivityMap, mark: tuple[float, float] | None = None) -> str:
-    """Mean error over two parameters as coloured cells with numbers in cm; a frame about the least."""
-    a, b = found.values
+def map_chart(
+    names: tuple[str, str],
+    values: tuple[FloatArray, FloatArray],
+    errors: FloatArray,
+    mark: tuple[float, float] | None = None,
+) -> str:
+    """Mean errors (a, b) in m over values (a,), (b,) of two parameters, as coloured cells with numbers in cm.
+
+    A frame is about the least; mark: values at which a cross is drawn.
+    """
+    a, b = values
     cell_w, cell_h = max(34, min(60, 560 // len(a))), max(20, min(34, 360 // len(b)))
     w, h = 90 + cell_w * len(a) + 20, 44 + cell_h * len(b) + 60
     parts = [_head(w, h, "mean error, cm")]
-    part = _ranks(found.errors.ravel()).reshape(found.errors.shape)
-    i0, j0 = np.unravel_index(int(np.nanargmin(found.errors)), found.errors.shape)
+    part = _ranks(errors.ravel()).reshape(errors.shape)
+    i0, j0 = np.unravel_index(int(np.nanargmin(errors)), errors.shape)
     for i in range(len(a)):
         for j in range(len(b)):
             x, y = 90 + cell_w * i, 34 + cell_h * (len(b) - 1 - j)
-            value = found.errors[i, j]
+            value = errors[i, j]
             fill = _colour(float(part[i, j])) if np.isfinite(value) else "#ffffff"
             ink = "#ffffff" if part[i, j] < 0.5 else "#222222"
             text = f"{1e2 * value:.2f}" if np.isfinite(value) else "-"
@@ -118,12 +154,11 @@ def map_chart(found: SensitivityMap, mark: tuple[float, float] | None = None) ->
         parts.append(f'<text x="84" y="{y + cell_h / 2 + 4:.0f}" text-anchor="end" font-size="10">{v:.3g}</text>')
     middle = 90 + cell_w * len(a) / 2
     parts.append(
-        f'<text x="{middle:.0f}" y="{34 + cell_h * len(b) + 38}" text-anchor="middle">'
-        f"{escape(found.parameters[0].name)}</text>"
+        f'<text x="{middle:.0f}" y="{34 + cell_h * len(b) + 38}" text-anchor="middle">{escape(names[0])}</text>'
     )
     parts.append(
         f'<text transform="translate(16 {34 + cell_h * len(b) / 2:.0f}) rotate(-90)" text-anchor="middle">'
-        f"{escape(found.parameters[1].name)}</text>"
+        f"{escape(names[1])}</text>"
     )
     if mark is not None and a[-1] > a[0] and b[-1] > b[0]:
         x = 90 + cell_w * (0.5 + (mark[0] - a[0]) / (a[-1] - a[0]) * (len(a) - 1))
@@ -166,24 +201,6 @@ def _head(width: float, height: float, title: str) -> str:
         f'<rect width="{width:.0f}" height="{height:.0f}" fill="white"/>'
         f'<text x="12" y="20" font-size="14">{escape(title)}</text>'
     )
-
-
-def _axes(
-    x0: float, x1: float, y0: float, y1: float, px: Any, py: Any, x_label: str, y_label: str,
-    w: float, h: float, left: float, right: float, top: float, bottom: float,
-) -> list[str]:  # fmt: skip
-    parts = []
-    for value, label in ticks(x0, x1):
-        parts.append(_line(px(value), top, px(value), h - bottom, "#e4e4e4"))
-        parts.append(f'<text x="{px(value):.1f}" y="{h - bottom + 16}" text-anchor="middle">{label}</text>')
-    for value, label in ticks(y0, y1):
-        parts.append(_line(left, py(value), w - right, py(value), "#e4e4e4"))
-        parts.append(f'<text x="{left - 6}" y="{py(value) + 4:.1f}" text-anchor="end">{label}</text>')
-    parts.append(
-        f'<text x="{(left + w - right) / 2:.0f}" y="{h - 10}" text-anchor="middle">{escape(x_label)}</text>'
-        f'<text transform="translate(16 {h / 2:.0f}) rotate(-90)" text-anchor="middle">{escape(y_label)}</text>'
-    )
-    return parts
 
 
 def ticks(low: float, high: float) -> list[tuple[float, str]]:

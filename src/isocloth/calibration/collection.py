@@ -12,7 +12,8 @@ import numpy as np
 
 from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.files import atomic_path
-from isocloth.calibration.calibrate import Calibration, calibrate
+from isocloth.calibration.calibrate import calibrate
+from isocloth.calibration.result import Calibration
 from isocloth.recordings import Recording
 
 #: what recordings are grouped by, as their names say

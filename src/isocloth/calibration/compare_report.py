@@ -7,20 +7,20 @@ import os
 
 from isocloth.base.files import atomic_path
 from isocloth.calibration.charts import line_chart
-from isocloth.calibration.compare import Comparison
+from isocloth.calibration.model_table import ModelTable
 from isocloth.calibration.report import STYLE, shapes
 
 #: recordings that are drawn; all are in the table
 DRAWN = 4
 
 
-def save_report(found: Comparison, path: str | os.PathLike[str], *, title: str) -> None:
+def save_report(found: ModelTable, path: str | os.PathLike[str], *, title: str) -> None:
     """Write the page."""
     with atomic_path(path) as temporary:
         temporary.write_text(page(found, title), encoding="utf-8")
 
 
-def page(found: Comparison, title: str) -> str:
+def page(found: ModelTable, title: str) -> str:
     """The text of the page."""
     fits = next(iter(found.fitted.values())).fits
     parts = [
@@ -38,7 +38,7 @@ def page(found: Comparison, title: str) -> str:
     return "\n".join([*parts, "</html>"]) + "\n"
 
 
-def _table(found: Comparison) -> str:
+def _table(found: ModelTable) -> str:
     rows = ""
     for name, *numbers in (r.cells() for r in [*found.rows(), *found.baselines()]):
         rows += f"<tr><td>{html.escape(name)}</td>{''.join(f'<td class=n>{x}</td>' for x in numbers)}</tr>"
@@ -46,7 +46,7 @@ def _table(found: Comparison) -> str:
     return f"<table><tr>{head}</tr>{rows}</table>"
 
 
-def _recording(found: Comparison, number: int) -> list[str]:
+def _recording(found: ModelTable, number: int) -> list[str]:
     fits = {name: c.fits[number] for name, c in found.fitted.items()}
     any_fit = next(iter(fits.values()))
     name = any_fit.experiment.recording.name or "recording"

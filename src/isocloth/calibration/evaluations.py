@@ -1,4 +1,4 @@
-"""All that was computed for a calibration: found again instead of computed twice, saved, resumed."""
+"""Cache of the evaluations of a calibration: nothing is computed twice, all is saved and resumed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.parameters import values_at
 from isocloth.calibration.pool import Pool
-from isocloth.calibration.work import Piece, Setting, bad
+from isocloth.calibration.task import Setting, Task, any_failed
 
 FORMAT = "isocloth-calibration-1"
 
@@ -59,7 +59,7 @@ class Evaluations:
     def losses(self, points: Sequence[FloatArray]) -> list[float]:
         """Loss at every point, m; infinite where there is no motion."""
         clipped = [np.clip(np.asarray(u, dtype=np.float64), 0.0, 1.0) for u in points]
-        self._compute([Piece(n, tuple(u.tolist())) for u in clipped for n in range(len(self.setting.experiments))])
+        self._compute([Task(n, tuple(u.tolist())) for u in clipped for n in range(len(self.setting.experiments))])
         found = []
         for u in clipped:
             value = self._loss(u)
@@ -71,11 +71,11 @@ class Evaluations:
         """Linearisations at points; None where there is no motion."""
         clipped = [np.clip(np.asarray(u, dtype=np.float64), 0.0, 1.0) for u in points]
         count = len(self.setting.experiments)
-        self._compute([Piece(n, tuple(u.tolist()), True) for u in clipped for n in range(count)])
+        self._compute([Task(n, tuple(u.tolist()), True) for u in clipped for n in range(count)])
         found: list[Linear | None] = []
         for u in clipped:
             parts = [self._known[(n, tuple(u.tolist()), True)] for n in range(count)]
-            if bad(parts):
+            if any_failed(parts):
                 found.append(None)
                 continue
             sums = [np.sum([np.asarray(p[key]) for p in parts], axis=0) for key in ("gradient", "normal", "scores")]
@@ -84,7 +84,7 @@ class Evaluations:
 
     def _loss(self, u: FloatArray) -> float:
         parts = [self._result(n, u) for n in range(len(self.setting.experiments))]
-        if bad(parts):
+        if any_failed(parts):
             return float("inf")
         if self.loss == "mean":
             return float(np.mean([p["mean"] for p in parts]))
@@ -112,24 +112,24 @@ class Evaluations:
         k = int(np.argmin(losses))
         return losses[k], np.array(list(points)[k])
 
-    def _compute(self, pieces: Sequence[Piece]) -> None:
-        """Have pieces done that are not known yet."""
-        self._asked.update({tuple(p): None for p in pieces if (*tuple(p)[:2], True) not in self._asked})
-        new = {tuple(p): p for p in pieces if tuple(p) not in self._known and (*tuple(p)[:2], True) not in self._known}
+    def _compute(self, tasks: Sequence[Task]) -> None:
+        """Evaluate tasks that are not known yet."""
+        self._asked.update({tuple(p): None for p in tasks if (*tuple(p)[:2], True) not in self._asked})
+        new = {tuple(p): p for p in tasks if tuple(p) not in self._known and (*tuple(p)[:2], True) not in self._known}
         if new:
             try:
                 self._pool.run(list(new.values()), self._take)
             finally:
                 self.save()  # interrupted or failed: what was reached is kept
 
-    def _take(self, piece: Piece, result: dict[str, Any]) -> None:
-        self._known[tuple(piece)] = result
-        self.computed += 1 + 2 * len(piece.point) * piece.linear
+    def _take(self, task: Task, result: dict[str, Any]) -> None:
+        self._known[tuple(task)] = result
+        self.computed += 1 + 2 * len(task.point) * task.linear
         self.unconverged += int(result["unconverged"])
-        u = np.array(piece.point)
+        u = np.array(task.point)
         count = len(self.setting.experiments)
-        if all((n, piece.point, k) in self._known or (n, piece.point, not k) in self._known
-               for n in range(count) for k in (piece.linear,)):  # fmt: skip
+        if all((n, task.point, k) in self._known or (n, task.point, not k) in self._known
+               for n in range(count) for k in (task.linear,)):  # fmt: skip
             value = self._loss(u)
             if value < self.best[0]:
                 self.best = (value, u)

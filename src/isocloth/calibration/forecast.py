@@ -11,11 +11,11 @@ from scipy.optimize import minimize
 
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
-from isocloth.calibration.calibrate import as_experiments
 from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.parameters import Parameter
 from isocloth.calibration.pool import make_pool
-from isocloth.calibration.work import Piece, Setting
+from isocloth.calibration.preparation import as_experiments
+from isocloth.calibration.task import Setting, Task
 from isocloth.fabric import Fabric
 from isocloth.recordings import Recording
 
@@ -138,17 +138,15 @@ def refit(
         nonlocal spent, best
         delta = np.clip(X @ c[:4], LEAST_DELTA * rho, rho)
         alpha = np.clip(X @ c[4:], 0.0, 40.0)
-        pieces = [
-            Piece(k, (float(d) / 2.0, float(a) / 40.0)) for k, (d, a) in enumerate(zip(delta, alpha, strict=True))
-        ]
+        tasks = [Task(k, (float(d) / 2.0, float(a) / 40.0)) for k, (d, a) in enumerate(zip(delta, alpha, strict=True))]
         found: dict[int, float] = {}
 
-        def take(piece: Piece, result: dict[str, Any]) -> None:
-            found[piece.experiment] = float("inf") if result["mean"] is None else float(result["mean"])
+        def take(task: Task, result: dict[str, Any]) -> None:
+            found[task.experiment] = float("inf") if result["mean"] is None else float(result["mean"])
 
-        pool.run(pieces, take)
-        spent += len(pieces)
-        value = float(np.mean([found[k] for k in range(len(pieces))]))
+        pool.run(tasks, take)
+        spent += len(tasks)
+        value = float(np.mean([found[k] for k in range(len(tasks))]))
         if value < best[0]:
             best = (value, c.copy())
         return min(value, 1e3)

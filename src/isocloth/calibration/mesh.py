@@ -9,7 +9,7 @@ import numpy as np
 
 from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import FloatArray
-from isocloth.calibration.start import on_finer
+from isocloth.calibration.start import on_finer_grid
 from isocloth.meshes import Mesh
 from isocloth.models import Model, Nonconforming, QuasiInextensible
 from isocloth.recordings.grid import sheet
@@ -19,7 +19,7 @@ from isocloth.recordings.sampling import weights_at
 FEW = 30
 
 
-class Laid(NamedTuple):
+class SimulationMesh(NamedTuple):
     """A flat mesh over the markers, and how values (k, 3) at the markers become values (n, 3) at its nodes."""
 
     mesh: Mesh
@@ -27,12 +27,12 @@ class Laid(NamedTuple):
     note: str = ""
 
 
-def lay(markers: Mesh, shape: tuple[int, int] | None, model: Model) -> Laid:
-    """The mesh for a model.
+def simulation_mesh(markers: Mesh, shape: tuple[int, int] | None, model: Model) -> SimulationMesh:
+    """The mesh on which a model is simulated.
 
     Markers in rows and columns: quads, with `shape` nodes along width and height. Others: their own mesh, except that
     the quasi-inextensible model, which needs quads, gets a grid of about as many nodes if the markers' triangles fill a
-    rectangle. What a model makes of quads is said by `suited`.
+    rectangle. What a model makes of quads is said by `with_elements`.
     """
     x, y = np.unique(np.round(markers.vertices[:, 0], 9)), np.unique(np.round(markers.vertices[:, 1], 9))
     corner, size = np.array([x[0], y[0], 0.0]), (float(x[-1] - x[0]), float(y[-1] - y[0]))
@@ -52,20 +52,20 @@ def lay(markers: Mesh, shape: tuple[int, int] | None, model: Model) -> Laid:
     else:
         finer = grid
     if finer == grid:
-        return Laid(markers, lambda values: values)
+        return SimulationMesh(markers, lambda values: values)
     made = sheet(finer, size)
-    return Laid(made.with_vertices(made.vertices + corner), lambda values: on_finer(values, grid, finer))
+    return SimulationMesh(made.with_vertices(made.vertices + corner), lambda values: on_finer_grid(values, grid, finer))
 
 
 def _irregular(
     markers: Mesh, shape: tuple[int, int] | None, model: Model, corner: FloatArray, size: tuple[float, float]
-) -> Laid:
+) -> SimulationMesh:
     if shape is not None:
         raise InputError("shape needs markers in rows and columns; without it the recording's own mesh is simulated")
     if np.ptp(markers.vertices[:, 2]) > 1e-9:
         raise RecordingError("the rest shape of the recording is not flat along x and y")
     if not isinstance(model, QuasiInextensible) or markers.element == "quad":
-        return Laid(markers, lambda values: values)
+        return SimulationMesh(markers, lambda values: values)
     if abs(markers.area - size[0] * size[1]) > 1e-6 * markers.area:
         raise RecordingError(
             f"the model {model.name!r} needs quads, and the recording's triangles fill {markers.area:.4g} m^2 of a "
@@ -82,10 +82,12 @@ def _irregular(
         out: FloatArray = np.einsum("kq,kqd->kd", weights, values[nodes])
         return out
 
-    return Laid(made, carry, f"triangles replaced by {columns} x {rows} nodes in quads, which {model.name} needs")
+    return SimulationMesh(
+        made, carry, f"triangles replaced by {columns} x {rows} nodes in quads, which {model.name} needs"
+    )
 
 
-def suited(mesh: Mesh, model: Model) -> tuple[Mesh, str]:
+def with_elements(mesh: Mesh, model: Model) -> tuple[Mesh, str]:
     """The mesh with the elements that a model needs, on the same nodes; and a note if it had others."""
     if isinstance(model, Nonconforming) and mesh.element == "quad":
         return mesh.triangulated(), f"every quad cut into two triangles, which {model.name} needs"

@@ -1,4 +1,4 @@
-"""Where pieces of work are done: here, on the cores of this machine, or on a Dask cluster."""
+"""Pools of workers that evaluate tasks: serial, threads, processes, or a Dask cluster."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from typing import Any, Protocol
 
 from isocloth.base.errors import FileError, InputError, MissingLibraryError
 from isocloth.base.processes import end_with, without_main
-from isocloth.calibration.work import Piece, Setting, do
+from isocloth.calibration.task import Setting, Task, evaluate
 
 #: a pool whose workers die is set up anew so many times
 ATTEMPTS = 3
 
-Done = Callable[[Piece, dict[str, Any]], None]
+Done = Callable[[Task, dict[str, Any]], None]
 
 
 class Pool(Protocol):
-    """Does pieces of work, in any order, and hands over each result as it comes."""
+    """A pool evaluates tasks in any order and hands over each result as it comes."""
 
-    def run(self, pieces: Sequence[Piece], done: Done) -> None:
-        """Do all pieces; `done` is called in this process, once for each."""
+    def run(self, tasks: Sequence[Task], done: Done) -> None:
+        """Evaluate all tasks; `done` is called in this process, once for each."""
         ...
 
     def close(self) -> None:
@@ -32,23 +32,23 @@ class Pool(Protocol):
         ...
 
 
-class Here:
-    """In this process, one after the other."""
+class SerialPool:
+    """A serial pool: tasks one after the other, in this process."""
 
     def __init__(self, setting: Setting) -> None:
         self._setting = setting
 
-    def run(self, pieces: Sequence[Piece], done: Done) -> None:
-        """Do all pieces."""
-        for piece in pieces:
-            done(piece, do(self._setting, piece))
+    def run(self, tasks: Sequence[Task], done: Done) -> None:
+        """Evaluate all tasks."""
+        for task in tasks:
+            done(task, evaluate(self._setting, task))
 
     def close(self) -> None:
         """Nothing to give back."""
 
 
-class Threads:
-    """In threads of this process: for obstacles that move by functions, which cannot be sent to other processes.
+class ThreadPool:
+    """A pool of threads of this process: for obstacles that move by functions, which cannot be sent to other processes.
 
     Kernels release the interpreter's lock, so that threads gain something, if less than processes.
     """
@@ -57,9 +57,9 @@ class Threads:
         self._setting = setting
         self._pool = ThreadPoolExecutor(workers)
 
-    def run(self, pieces: Sequence[Piece], done: Done) -> None:
-        """Do all pieces."""
-        waiting = {self._pool.submit(do, self._setting, p): p for p in pieces}
+    def run(self, tasks: Sequence[Task], done: Done) -> None:
+        """Evaluate all tasks."""
+        waiting = {self._pool.submit(evaluate, self._setting, p): p for p in tasks}
         try:
             for future in as_completed(waiting):
                 done(waiting[future], future.result())
@@ -72,8 +72,8 @@ class Threads:
         self._pool.shutdown(wait=True, cancel_futures=True)
 
 
-def can_be_sent(setting: Setting) -> bool:
-    """Whether other processes can be given this."""
+def can_be_pickled(setting: Setting) -> bool:
+    """Whether a setting can be sent to other processes, i.e. pickled."""
     try:
         pickle.dumps(setting.experiments[0].obstacles)
         pickle.dumps(dict(setting.experiments[0].options))
@@ -82,16 +82,16 @@ def can_be_sent(setting: Setting) -> bool:
     return True
 
 
-class Cores:
-    """In processes on this machine."""
+class ProcessPool:
+    """A pool of processes on this machine."""
 
     def __init__(self, setting: Setting, workers: int) -> None:
         self._setting, self._workers = setting, workers
         self._pool: ProcessPoolExecutor | None = None
 
-    def run(self, pieces: Sequence[Piece], done: Done) -> None:
-        """Do all pieces; those of workers that died are done again."""
-        left = list(pieces)
+    def run(self, tasks: Sequence[Task], done: Done) -> None:
+        """Evaluate all tasks; those of workers that died are evaluated again."""
+        left = list(tasks)
         for _ in range(ATTEMPTS):
             try:
                 left = self._some(left, done)
@@ -103,24 +103,24 @@ class Cores:
             f"workers died {ATTEMPTS} times, {len(left)} simulations are left; is there enough memory? Try workers=1"
         )
 
-    def _some(self, pieces: list[Piece], done: Done) -> list[Piece]:
-        """Do pieces; returns those that a worker took with it when it died."""
-        if len(pieces) == 1 and self._pool is None:
-            done(pieces[0], do(self._setting, pieces[0]))
+    def _some(self, tasks: list[Task], done: Done) -> list[Task]:
+        """Evaluate tasks; returns those that a worker took with it when it died."""
+        if len(tasks) == 1 and self._pool is None:
+            done(tasks[0], evaluate(self._setting, tasks[0]))
             return []
         pool = self._pool or self._start()
-        waiting: dict[Future[dict[str, Any]], Piece] = {pool.submit(_do, p): p for p in pieces}
-        lost: list[Piece] = []
+        waiting: dict[Future[dict[str, Any]], Task] = {pool.submit(_evaluate, p): p for p in tasks}
+        lost: list[Task] = []
         while waiting:
             ready, _ = wait(waiting, return_when=FIRST_COMPLETED)
             for future in ready:
-                piece = waiting.pop(future)
+                task = waiting.pop(future)
                 try:
                     result = future.result()
                 except BrokenProcessPool:
-                    lost.append(piece)
+                    lost.append(task)
                 else:
-                    done(piece, result)
+                    done(task, result)
         if lost:
             self.close()
         return lost
@@ -132,7 +132,7 @@ class Cores:
             initializer=_install,
             initargs=(self._setting, os.getpid()),
         )
-        with without_main():  # processes are started by the first pieces they are given
+        with without_main():  # processes are started by the first tasks they are given
             wait([self._pool.submit(os.getpid) for _ in range(self._workers)])
         return self._pool
 
@@ -152,13 +152,13 @@ def _install(setting: Setting, parent: int) -> None:
     _SETTING = setting
 
 
-def _do(piece: Piece) -> dict[str, Any]:
+def _evaluate(task: Task) -> dict[str, Any]:
     assert _SETTING is not None
-    return do(_SETTING, piece)
+    return evaluate(_SETTING, task)
 
 
-class Cluster:
-    """On the workers of a Dask cluster; pieces of workers that die are done by others."""
+class DaskPool:
+    """A pool of the workers of a Dask cluster; tasks of workers that die are evaluated by others."""
 
     def __init__(self, setting: Setting, client: Any) -> None:
         self._setting, self._client, self._own = setting, client, False
@@ -166,15 +166,15 @@ class Cluster:
         if isinstance(client, str):
             self._client, self._own = _connect(client), True
 
-    def run(self, pieces: Sequence[Piece], done: Done) -> None:
-        """Do all pieces."""
+    def run(self, tasks: Sequence[Task], done: Done) -> None:
+        """Evaluate all tasks."""
         from distributed import as_completed
 
         if self._there is None:  # on every worker, so that none alone holds it
             self._there = self._client.scatter(self._setting, broadcast=True, hash=False)
         setting = self._there
         futures = {
-            self._client.submit(do, setting, piece, pure=False, retries=2): piece for piece in pieces
+            self._client.submit(evaluate, setting, task, pure=False, retries=2): task for task in tasks
         }  # fmt: skip
         lost = []
         for future in as_completed(list(futures)):
@@ -186,8 +186,8 @@ class Cluster:
                 lost.append(futures[future])
         if lost:
             self._there = None
-        for piece in lost:  # whose workers, or whose only copy of the setting, are gone: with all they need
-            done(piece, self._client.submit(do, self._setting, piece, pure=False, retries=2).result())
+        for task in lost:  # whose workers, or whose only copy of the setting, are gone: with all they need
+            done(task, self._client.submit(evaluate, self._setting, task, pure=False, retries=2).result())
 
     def close(self) -> None:
         """Leave the cluster."""
@@ -196,7 +196,7 @@ class Cluster:
 
 
 def _lost(error: BaseException) -> bool:
-    """Whether a piece failed because of a worker, not because of what it did."""
+    """Whether a task failed because of a worker, not because of what it did."""
     names = {kind.__name__ for kind in type(error).__mro__}
     return bool(
         names & {"KilledWorker", "CancelledError", "FutureCancelledError", "FuturesCancelledError", "CommError"}
@@ -219,10 +219,10 @@ def _connect(address: str) -> Any:
 def make_pool(setting: Setting, workers: int | None, dask: Any) -> Pool:
     """The pool that options ask for."""
     if dask is not None:
-        return Cluster(setting, dask)
+        return DaskPool(setting, dask)
     count = (os.cpu_count() or 1) if workers is None else workers
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise InputError(f"workers = {workers!r}: expected a number of processes, at least 1")
     if count == 1:
-        return Here(setting)
-    return Cores(setting, count) if can_be_sent(setting) else Threads(setting, count)
+        return SerialPool(setting)
+    return ProcessPool(setting, count) if can_be_pickled(setting) else ThreadPool(setting, count)

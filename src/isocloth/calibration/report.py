@@ -9,8 +9,8 @@ import numpy as np
 
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
-from isocloth.calibration.calibrate import Calibration, Fit
-from isocloth.calibration.charts import line_chart, map_chart, scatter_chart, shape_chart
+from isocloth.calibration.charts import line_chart, scatter_chart, shape_chart
+from isocloth.calibration.fit import Fit, FittedParameters
 from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.sensitivity import SensitivityMap
 
@@ -24,14 +24,18 @@ svg { max-width: 100%; }
 
 
 def save_report(
-    found: Calibration, path: str | os.PathLike[str], *, title: str = "Calibration", map: SensitivityMap | None = None
-) -> None:  # fmt: skip
+    found: FittedParameters,
+    path: str | os.PathLike[str],
+    *,
+    title: str = "Calibration",
+    map: SensitivityMap | None = None,
+) -> None:
     """Write the page; `map` is shown if it is given."""
     with atomic_path(path) as temporary:
         temporary.write_text(page(found, title, map), encoding="utf-8")
 
 
-def page(found: Calibration, title: str, map: SensitivityMap | None = None) -> str:
+def page(found: FittedParameters, title: str, map: SensitivityMap | None = None) -> str:
     """The text of the page."""
     parts = [
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>',
@@ -53,12 +57,12 @@ def page(found: Calibration, title: str, map: SensitivityMap | None = None) -> s
         parts.append("<h2>Sensitivity</h2><p>Mean error over two parameters; the cross is at the fitted values.</p>")
         names = [p.name for p in map.parameters]
         mark = (found.values[names[0]], found.values[names[1]]) if set(names) <= set(found.values) else None
-        parts.append(map_chart(map, mark))
+        parts.append(map.chart(mark))
     parts += _tried(found)
     return "\n".join([*parts, "</html>"]) + "\n"
 
 
-def _values(found: Calibration) -> str:
+def _values(found: FittedParameters) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(p.name)}</td><td>{SYMBOLS[p.name]}</td><td class=n>{found.values[p.name]:.5g}</td>"
         f"<td class=n>{found.uncertainty[p.name]:.2g}</td><td>{p.low:.4g} to {p.high:.4g}</td></tr>"
@@ -127,7 +131,7 @@ def _view(path: FloatArray) -> FloatArray:
     return np.array([right, [0.0, 0.0, 1.0]])
 
 
-def _tried(found: Calibration) -> list[str]:
+def _tried(found: FittedParameters) -> list[str]:
     places, losses = found.evaluated
     known = np.isfinite(losses)
     parts = ["<h2>What was tried</h2>"]

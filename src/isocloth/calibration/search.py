@@ -1,4 +1,4 @@
-"""Ways to look for the smallest loss over parts (0 to 1) of the ranges.
+"""Minimisation of the loss over parts (0 to 1) of the ranges: grid, simplex, CMA-ES, Gauss-Newton from many starts.
 
 The loss is a mean distance between two motions. Far from the truth the motions get out of phase, which gives it several
 minima; near it, it is a sum of squares, rough at small scales because folds form a little sooner or later.
@@ -53,7 +53,7 @@ class SearchOptions:
 
 
 def sweep(seen: Evaluations, options: SearchOptions) -> FloatArray:
-    """All points of a grid (the papers' way), and then of finer ones about the best."""
+    """Grid search: all points of a grid (the papers' way), and then of finer ones about the best."""
     p = len(seen.setting.parameters)
     low, high = np.zeros(p), np.ones(p)
     count = options.points or 11
@@ -154,27 +154,27 @@ def multistart(seen: Evaluations, options: SearchOptions) -> FloatArray:
             break
     if not starts:
         return places[0]
-    climbers = [_Climber(u, options.tolerance) for u in starts]
+    descents = [_LevenbergMarquardt(u, options.tolerance) for u in starts]
     for _ in range(options.most or 25):
-        active = [c for c in climbers if not c.done]
+        active = [c for c in descents if not c.done]
         if not active:
             break
         fresh = [c for c in active if c.linear is None]
-        for climber, linear in zip(fresh, seen.linear([c.u for c in fresh]), strict=True):
-            climber.linearised(linear)
+        for descent, linear in zip(fresh, seen.linear([c.u for c in fresh]), strict=True):
+            descent.linearised(linear)
         active = [c for c in active if not c.done]
         trials = [c.trial() for c in active]
-        for climber, u, loss in zip(active, trials, seen.losses(trials), strict=True):
-            climber.answer(u, loss**2 * len(seen.setting.experiments) if seen.loss == "rms" else None, seen)
-    return _surface(seen, options)
+        for descent, u, loss in zip(active, trials, seen.losses(trials), strict=True):
+            descent.answer(u, loss**2 * len(seen.setting.experiments) if seen.loss == "rms" else None, seen)
+    return _response_surface(seen, options)
 
 
 #: half widths of the boxes in which a paraboloid is laid through the squared loss
 RADII = (0.08, 0.04)
 
 
-def _surface(seen: Evaluations, options: SearchOptions) -> FloatArray:
-    """The minimum of a paraboloid through points about the best one, if it is no worse than that."""
+def _response_surface(seen: Evaluations, options: SearchOptions) -> FloatArray:
+    """Response surface: the minimum of a paraboloid through points about the best one, if it is no worse than that."""
     p = len(seen.setting.parameters)
     count = 3 * (p + 1) * (p + 2) // 2
     random = np.random.default_rng(options.seed + 1)
@@ -244,8 +244,8 @@ def _paraboloid(
     return c[1 : 1 + p], H, covariance[1 : 1 + p, 1 : 1 + p]
 
 
-class _Climber:
-    """One descent: Levenberg's damping of Gauss-Newton steps within the ranges."""
+class _LevenbergMarquardt:
+    """Levenberg-Marquardt iteration: damped Gauss-Newton steps within the ranges."""
 
     def __init__(self, u: FloatArray, tolerance: float) -> None:
         self.u, self._tolerance = u, tolerance

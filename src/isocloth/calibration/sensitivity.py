@@ -14,11 +14,13 @@ import numpy as np
 from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
-from isocloth.calibration.calibrate import Window, as_experiments
+from isocloth.calibration.charts import map_chart
 from isocloth.calibration.evaluations import Evaluations
+from isocloth.calibration.experiment import Window
 from isocloth.calibration.parameters import Parameter, as_parameters, values_at
 from isocloth.calibration.pool import make_pool
-from isocloth.calibration.work import Setting
+from isocloth.calibration.preparation import as_experiments
+from isocloth.calibration.task import Setting
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,16 +43,18 @@ class SensitivityMap:
         i, j = np.unravel_index(int(np.nanargmin(self.errors)), self.errors.shape)
         return {self.parameters[0].name: float(self.values[0][i]), self.parameters[1].name: float(self.values[1][j])}
 
+    def chart(self, mark: tuple[float, float] | None = None) -> str:
+        """A picture of the map as SVG text; mark: values at which a cross is drawn."""
+        return map_chart((self.parameters[0].name, self.parameters[1].name), self.values, self.errors, mark)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the map: .csv (numbers) or .svg (picture)."""
         suffix = Path(path).suffix.lower()
         if suffix not in (".csv", ".svg"):
             raise InputError(f"a sensitivity map is saved as .csv or .svg, but {str(path)!r} was given")
         if suffix == ".svg":
-            from isocloth.calibration.charts import map_chart
-
             with atomic_path(path) as temporary:
-                temporary.write_text(map_chart(self), encoding="utf-8")
+                temporary.write_text(self.chart(), encoding="utf-8")
             return
         with atomic_path(path) as temporary, open(temporary, "w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)

@@ -83,10 +83,10 @@ def with_smooth_distance(times: FloatArray, points: FloatArray, wanted: FloatArr
     """
     seen = np.linalg.norm(points[:, 1] - points[:, 0], axis=1)
     distance = smooth_path(times, np.repeat(seen[:, None, None], 3, axis=2), wanted)[:, 0, 0]
-    return set_apart(path, distance)
+    return set_distance(path, distance)
 
 
-def set_apart(path: FloatArray, distance: float | FloatArray) -> FloatArray:
+def set_distance(path: FloatArray, distance: float | FloatArray) -> FloatArray:
     """A path (S, 2, 3) of two nodes at a given distance (m, one or for every step), about the same middle."""
     apart = path[:, 1] - path[:, 0]
     factor = (distance / np.maximum(np.linalg.norm(apart, axis=1), 1e-12))[:, None]
@@ -94,7 +94,7 @@ def set_apart(path: FloatArray, distance: float | FloatArray) -> FloatArray:
     return np.stack([middle - 0.5 * factor * apart, middle + 0.5 * factor * apart], axis=1)
 
 
-def trust(points: FloatArray, distance: float) -> FloatArray:
+def sighting_weights(points: FloatArray, distance: float) -> FloatArray:
     """(T,) weights of sightings (T, 2, 3) of two markers whose distance (m) is known, 1 in the mean.
 
     A frame that shows them at a distance wrong by e has one of them at least e / 2 from where it is: 1 / (s^2 + e^2),
@@ -108,10 +108,10 @@ def trust(points: FloatArray, distance: float) -> FloatArray:
     return out
 
 
-def at_most(path: FloatArray, distance: float) -> tuple[FloatArray, float]:
+def limit_distance(path: FloatArray, distance: float) -> tuple[FloatArray, float]:
     """A path (S, 2, 3) of two nodes brought together where they are farther apart than the cloth between them is long.
 
     Returns the path and the largest correction of a node, m. Without it noise would stretch a cloth that cannot.
     """
-    mended = set_apart(path, np.minimum(np.linalg.norm(path[:, 1] - path[:, 0], axis=1), distance))
+    mended = set_distance(path, np.minimum(np.linalg.norm(path[:, 1] - path[:, 0], axis=1), distance))
     return mended, float(np.linalg.norm(mended - path, axis=2).max())

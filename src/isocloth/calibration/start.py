@@ -87,7 +87,7 @@ def _lines(times: FloatArray, points: FloatArray) -> tuple[FloatArray, FloatArra
 
 
 def filled(mesh: Mesh, shape: FloatArray) -> FloatArray:
-    """Positions (k, 3) with the missing ones put where their neighbours let them be.
+    """Positions (k, 3) with the missing ones filled in by harmonic interpolation.
 
     The flat sheet is laid rigidly over what is known; deviations from it are spread harmonically over the mesh.
     """
@@ -113,7 +113,7 @@ def filled(mesh: Mesh, shape: FloatArray) -> FloatArray:
     return laid + away
 
 
-def on_finer(markers: FloatArray, shape: tuple[int, int], finer: tuple[int, int]) -> FloatArray:
+def on_finer_grid(markers: FloatArray, shape: tuple[int, int], finer: tuple[int, int]) -> FloatArray:
     """Values (k, 3) on a grid of markers (rows, columns) on a finer grid of the same sheet, by cubic splines."""
     rows, columns = shape
     values = markers.reshape(rows, columns, 3)
@@ -126,7 +126,7 @@ def on_finer(markers: FloatArray, shape: tuple[int, int], finer: tuple[int, int]
 
 
 def unstretched(mesh: Mesh, shape: FloatArray, held: IntArray, corners: FloatArray) -> FloatArray:
-    """The nearest positions (n, 3) that do not stretch the flat mesh, with held nodes at given corners (h, 3).
+    """Projection onto isometric shapes: the nearest positions (n, 3) of a flat mesh, held nodes at corners (h, 3).
 
     Steps of a cloth without weight and speed: inertia keeps it near where it is, the constraints do the rest.
     """
@@ -142,7 +142,7 @@ def unstretched(mesh: Mesh, shape: FloatArray, held: IntArray, corners: FloatArr
     return np.array(sim.positions)
 
 
-def hanging(mesh: Mesh, held: IntArray, corners: FloatArray, towards: FloatArray) -> FloatArray:
+def hanging_shape(mesh: Mesh, held: IntArray, corners: FloatArray, towards: FloatArray) -> FloatArray:
     """Where a sheet (n, 3) comes to rest that hangs from two nodes at given corners (2, 3).
 
     Of the two ways to bow out it takes that of the positions `towards` (n, 3).

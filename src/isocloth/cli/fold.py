@@ -22,9 +22,9 @@ def fold(options: argparse.Namespace) -> int:
     if path.suffix.lower() != ".npz":
         raise InputError(f"a database file ends in .npz, but {options.output!r} was given")
     _check_place(path)
-    from isocloth.folding.make import parts_of, states_file
+    from isocloth.folding.make import parts_folder, states_file
 
-    parts = parts_of(path)
+    parts = parts_folder(path)
     if options.restart and parts.is_dir():
         shutil.rmtree(parts)
     if parts.is_dir() and not options.resume:
@@ -92,7 +92,7 @@ def _check_place(path: Path) -> None:
 
 def _check_finished(path: Path, per_class: int, options: argparse.Namespace) -> None:
     """That a finished file holds the states that are asked for."""
-    from isocloth.folding.shelf import up_to_date
+    from isocloth.folding.cache import up_to_date
     from isocloth.states import Database
     from isocloth.states.napkin import CLASSES
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 from isocloth.cli.parser import make_parser
-from isocloth.cli.passed_on import PASSED_ON
+from isocloth.cli.repository_commands import REPOSITORY_COMMANDS
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
@@ -21,9 +21,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     traceback = "--traceback" in words
     words = [word for word in words if word != "--traceback"]
     try:
-        if words and words[0] in PASSED_ON:
+        if words and words[0] in REPOSITORY_COMMANDS:
             # these read their own options
-            return PASSED_ON[words[0]](words[1:])
+            return REPOSITORY_COMMANDS[words[0]](words[1:])
         options = make_parser().parse_args(words)
         code: int = options.command(options)
         return code

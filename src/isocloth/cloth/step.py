@@ -25,7 +25,7 @@ from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth, Sparse
 from isocloth.terms.damping import damping_coefficients
-from isocloth.terms.term import Term
+from isocloth.terms.term import DampedTerm, Term
 
 
 class Scheme(NamedTuple):
@@ -128,12 +128,10 @@ def build_step(
 
 def _damped(term: Term, scheme: Scheme, past: Past, rate: float) -> Term:
     """A term over stencils with the dissipation of a step: its strain resists change, as that of bending does."""
-    damped = getattr(term, "damped", None)
-    if damped is None:
+    if not isinstance(term, DampedTerm):
         return term
-    strain = scheme.near * term.strain(past.positions) + scheme.far * term.strain(past.previous_positions)  # type: ignore[attr-defined]
-    result: Term = damped(rate / scheme.h, strain)
-    return result
+    strain = scheme.near * term.strain(past.positions) + scheme.far * term.strain(past.previous_positions)
+    return term.damped(rate / scheme.h, strain)
 
 
 @kernel
@@ -143,7 +141,7 @@ def _fill(
     previous_positions: FloatArray, previous_velocities: FloatArray, base: FloatArray, load: FloatArray,
     inertia: FloatArray, spans: FloatArray,
 ) -> None:  # fmt: skip
-    """base = x_bar, load = weight + M (density/h^2 (x_bar + h v_bar) + rate/h x_bar), inertia = M (density/h^2 + rate/h)."""
+    """x_bar; load = weight + M (density/h^2 (x_bar + h v_bar) + rate/h x_bar); inertia = M (density/h^2 + rate/h)."""
     for i in range(len(area)):
         s, a, b = h, near, far
         if touching[i]:

@@ -1,8 +1,8 @@
 """The tangent of the cloth: potential, gradient, right-hand side, multipliers and residual of a step.
 
-With C the rows, J their jacobian, w their weights and f = A y - b the force of inertia, bending and load, to which terms
-over stencils add their gradient, the gradient of the step's potential is f + sum w C J^T. Every solver of a step is
-written in these kernels.
+With C the rows, J their jacobian, w their weights and f = A y - b the force of inertia, bending and load, to which
+terms over stencils add their gradient, the gradient of the step's potential is f + sum w C J^T. Every solver of a step
+is written in these kernels.
 """
 
 from __future__ import annotations

@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.surface import Pairs, Surface
 
@@ -48,7 +49,7 @@ def mean_displacement(body: IntArray, x0: FloatArray, x1: FloatArray) -> FloatAr
     for v in range(len(body)):
         for c in range(3):
             if not (math.isfinite(x0[v, c]) and math.isfinite(x1[v, c])):
-                raise ValueError("positions must be finite to look for contacts")
+                raise InputError("positions must be finite to look for contacts")
         if body[v] == 0:
             count += 1
             for c in range(3):

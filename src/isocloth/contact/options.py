@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
+from isocloth.base.errors import InputError
+
 
 class ContactNumbers(NamedTuple):
     """What compiled kernels read of the options."""
@@ -41,8 +43,8 @@ class ContactOptions:
             do. By default 1e-3 after three and 1e-2 after five; `report.friction_residual` tells what it was.
         sliding: the distance that will do at once in a cloth that slides, if what its slip does not forgive is below
             `friction`.
-        forgiven: part of rho |s_T|, with s_T the largest slip, by which forces may be wrong: of what would stop a contact
-            within the step.
+        forgiven: part of rho |s_T|, with s_T the largest slip, by which forces may be wrong: of what would stop a
+            contact within the step.
         loaded: the distance that will do in a cloth whose load changes, if all that springs do not give way is below
             `friction`: another iteration would find the same.
 
@@ -53,8 +55,8 @@ class ContactOptions:
         impact_softening: springs of the first linearisations where the cloth hits something, relative to the others.
 
     Linearisations (outer iterations):
-        thoroughness: (tolerance, factorisations) of the first, second, ... linearisation: contact forces to this part of
-            the largest, within so many factorisations. While the contacts still move it is not worth more.
+        thoroughness: (tolerance, factorisations) of the first, second, ... linearisation: contact forces to this part
+            of the largest, within so many factorisations. While the contacts still move it is not worth more.
         without_angles: linearisations that go without the stiffness of angles (`cloth/system.py`).
         patience: linearisations that may be left unsolved before a library is asked.
         library_zero: share of the largest force below which a contact counts as open in its answer: its accuracy.
@@ -75,8 +77,8 @@ class ContactOptions:
     Detection:
         proximity: the papers' parameter: a pair counts as colliding within 2 omega of its separation.
         found: contacts are found while their gap is below this, in thicknesses.
-        looked_again: pairs that are further away than iterates move are looked at again only if a node has gone by this,
-            in thicknesses.
+        looked_again: pairs that are further away than iterates move are looked at again only if a node has gone by
+            this, in thicknesses.
         calmed: iterates of a step after which normals and nearest points are averaged: those of two edges that are
             almost parallel jump along the edges, and an iteration that takes them as they are may go to and fro.
 
@@ -115,9 +117,9 @@ class ContactOptions:
 
     def __post_init__(self) -> None:
         if not (self.penetration > 0 and self.friction > 0 and self.stiffness > 1 and self.yielding > 0):
-            raise ValueError(f"{self}: expected positive tolerances, and springs stiffer than the inertia they move")
+            raise InputError(f"{self}: expected positive tolerances, and springs stiffer than the inertia they move")
         if not self.thoroughness or not self.stiffest > self.stiffness or not self.reordered > 1:
-            raise ValueError(f"{self}: expected a thoroughness, stiffest > stiffness and reordered > 1")
+            raise InputError(f"{self}: expected a thoroughness, stiffest > stiffness and reordered > 1")
 
     def friction_tolerance(self, linearisations: int) -> float:
         """The distance from Coulomb's law that will do after so many linearisations of a step."""

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.history import ContactHistory, chosen_history
@@ -51,7 +52,7 @@ class CollisionWorld:
             self._append(obstacle)
         self._build()
         if self.self_collision and fabric.thickness > self.spacing:
-            raise ValueError(
+            raise InputError(
                 f"the cloth is {fabric.thickness:g} m thick and its edges are {self.spacing:.3g} m long on average: "
                 "expected elements longer than the cloth is thick; use a coarser mesh or a thinner fabric"
             )
@@ -78,7 +79,7 @@ class CollisionWorld:
         return chosen_history(history, kept)
 
     def _of_others(self, keys: IntArray, number: int, features: bool) -> BoolArray:
-        """Which keys stay valid without an obstacle; features count their vertices one after the other, and all shift."""
+        """Which keys stay valid without an obstacle. Features count their vertices one after the other: all shift."""
         if not features:
             return (keys < -(number << SHIFT)) | (keys >= -((number - 1) << SHIFT))
         a, b = (keys >> 31) & (2**31 - 1), keys & (2**31 - 1)
@@ -88,9 +89,9 @@ class CollisionWorld:
 
     def _append(self, obstacle: Any) -> None:
         if not isinstance(obstacle, Obstacle):
-            raise TypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
+            raise InputTypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
         if any(known is obstacle for known in self.obstacles):
-            raise ValueError("an obstacle is named twice; give each once")
+            raise InputError("an obstacle is named twice; give each once")
         self.obstacles, self._actors = (*self.obstacles, obstacle), (*self._actors, obstacle)
         self._numbers, self._next = (*self._numbers, self._next), self._next + 1
 
@@ -139,7 +140,7 @@ class CollisionWorld:
         pierced = _piercings(positions, self.surface.edges[: self.cloth_edges], faces)
         if len(pierced):
             at = positions[self.surface.edges[pierced[0, 0]]].mean(axis=0)
-            raise ValueError(
+            raise InputError(
                 f"the cloth passes through itself at the start, in {len(pierced)} places, one of them near "
                 f"{np.round(at, 4).tolist()}: layers must not cross when self_collision begins; move them apart, or "
                 "start from another shape"

@@ -26,8 +26,8 @@ LOW = 0.02  # m over where they will let go, while they draw
 AROUND = 0.08
 
 
-def smooth(s: float) -> float:
-    """From 0 to 1 while s does, with no speed and acceleration at both ends."""
+def minimum_jerk(s: float) -> float:
+    """Minimum-jerk profile: from 0 to 1 while s does, with no speed and acceleration at both ends."""
     s = min(max(s, 0.0), 1.0)
     return s * s * s * (10.0 + s * (6.0 * s - 15.0))
 
@@ -70,7 +70,7 @@ def _ends(positions: FloatArray, nodes: IntArray, n: FloatArray) -> IntArray:
     return np.unique([nodes[np.argmax(positions[nodes, :2] @ v)] for v in views])
 
 
-def over(
+def fold_path(
     positions: FloatArray, nodes: IntArray, fold: Fold, start: float, duration: float, gap: float
 ) -> Callable[[float], FloatArray]:
     """Path of hands at nodes: about the line, nearer to it than the cloth is long, down, and outwards again.
@@ -84,7 +84,7 @@ def over(
 
     def path(t: float) -> FloatArray:
         s = (t - start) / duration
-        turned, drawn = smooth(s / DOWN), smooth((s - DRAW) / (1.0 - DRAW))
+        turned, drawn = minimum_jerk(s / DOWN), minimum_jerk((s - DRAW) / (1.0 - DRAW))
         reach = away * (1.0 - (1.0 - NEAR) * turned + (TAUT - NEAR) * drawn)
         at = begin.copy()
         at[:, :2] -= (away - reach * np.cos(np.pi * turned))[:, None] * n
@@ -94,13 +94,13 @@ def over(
     return path
 
 
-def put_back(
+def place_path(
     begin: FloatArray, end: FloatArray, high: float, start: float, duration: float
 ) -> Callable[[float], FloatArray]:
     """Path of hands (k, 3) m that lift what they hold, and put it down at `end`."""
 
     def path(t: float) -> FloatArray:
-        s = smooth((t - start) / duration)
+        s = minimum_jerk((t - start) / duration)
         at = begin + s * (end - begin)
         at[:, 2] += high * np.sin(np.pi * s)
         return at

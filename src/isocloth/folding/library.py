@@ -64,13 +64,13 @@ def simulated_state(name: str, number: int = 0, *, seed: int = 0, shape: tuple[i
         for fold, duration in zip(folds, durations, strict=True):
             stage.fold(fold, round(float(duration), 2))
         rests = stage.record.speed <= REST or stage.settle(LONGER)
-        astray = strayed(mesh, stage.positions, folds)
+        astray = corner_error(mesh, stage.positions, folds)
         if rests and astray <= ASTRAY:
             return Made(turned_and_shifted(stage.positions, rng), draw, astray, stage.record.as_dict())
     raise FailedRunError(_failed(f"{name!r}, number {number}", seed, shape))
 
 
-def strayed(mesh: Mesh, positions: FloatArray, folds: list[Fold]) -> float:
+def corner_error(mesh: Mesh, positions: FloatArray, folds: list[Fold]) -> float:
     """How far (m) the corner farthest from where ideal folds put it lies, in the view from above."""
     ideal = folded(mesh.vertices, folds)
     apart = np.asarray(positions)[mesh.corners, :2] - ideal[mesh.corners, :2]
@@ -101,7 +101,7 @@ def simulated_sequence(
         rng = np.random.default_rng([*key, draw] if draw else key)
         folds = SEQUENCES[name](rng)
         positions, rests = _filmed(mesh, rumpled(mesh.vertices, rng, RUMPLE), folds, frames)
-        if rests and strayed(mesh, positions[-1], folds) <= ASTRAY:
+        if rests and corner_error(mesh, positions[-1], folds) <= ASTRAY:
             return mesh, positions, labels_from_above(mesh, positions)
     raise FailedRunError(_failed(f"the sequence {name!r}", seed, shape))
 
@@ -138,7 +138,7 @@ def labels_from_above(mesh: Mesh, positions: FloatArray) -> IntArray:
     """
     seen = [from_above(boundary_of(mesh, x)) for x in positions]
     known = list(dict.fromkeys(seen))
-    return without_passages(np.array([known.index(view) for view in seen], dtype=np.int64))
+    return without_transients(np.array([known.index(view) for view in seen], dtype=np.int64))
 
 
 def from_above(boundary: Boundary) -> tuple[tuple[bool, ...], ...]:
@@ -150,7 +150,7 @@ def from_above(boundary: Boundary) -> tuple[tuple[bool, ...], ...]:
     return turned_corners(boundary), crossed_sides(boundary), view_from_above(boundary)[1]
 
 
-def without_passages(labels: IntArray) -> IntArray:
+def without_transients(labels: IntArray) -> IntArray:
     """Labels (T,) of frames, counted anew by their changes; those of a single frame go to the one before."""
     numbered, now, number = np.zeros(len(labels), dtype=np.int64), labels[0], 0
     for k in range(1, len(labels)):

@@ -21,7 +21,7 @@ from isocloth.base.errors import FailedRunError, UnknownNameError
 from isocloth.base.files import atomic_path
 from isocloth.base.processes import end_with, without_main
 from isocloth.folding import hands, library, stage
-from isocloth.folding.code import code_fingerprint
+from isocloth.folding.code import code_of_states
 from isocloth.folding.library import Made, simulated_state
 from isocloth.meshes import arguments, rectangle
 from isocloth.states import napkin
@@ -54,7 +54,7 @@ def settings() -> dict[str, Any]:
         for name, value in sorted(vars(room).items())
         if name.isupper() and isinstance(value, (int, float, tuple))
     }
-    return {"fabric": asdict(stage.FABRIC), "settings": numbers, "code": code_fingerprint()}
+    return {"fabric": asdict(stage.FABRIC), "settings": numbers, "code": code_of_states()}
 
 
 def simulated_states(
@@ -114,14 +114,14 @@ def simulated_states(
 
 def states_file(path: str | os.PathLike[str], samples: int = 10, **options: Any) -> Database:
     """`simulated_states` to a file (.npz); finished states are kept in a folder beside it until it is complete."""
-    parts = parts_of(path)
+    parts = parts_folder(path)
     database = simulated_states(samples, folder=parts, **options)
     database.save(path)
     shutil.rmtree(parts)
     return database
 
 
-def parts_of(path: str | os.PathLike[str]) -> Path:
+def parts_folder(path: str | os.PathLike[str]) -> Path:
     """The folder beside a database in which finished states are kept while it is made."""
     return Path(path).with_suffix(".parts")
 

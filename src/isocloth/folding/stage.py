@@ -9,7 +9,7 @@ import numpy as np
 
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
-from isocloth.folding.hands import grasped, held, over, put_back
+from isocloth.folding.hands import fold_path, grasped, held, place_path
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Floor
 from isocloth.simulation import Simulation
@@ -80,7 +80,7 @@ class Stage:
             self._mirror()
         x = self.sim.positions
         nodes = grasped(self.mesh, x, fold)
-        path = over(x, nodes, fold, self.sim.time, duration, 2.0 * self.sim.fabric.thickness)
+        path = fold_path(x, nodes, fold, self.sim.time, duration, 2.0 * self.sim.fabric.thickness)
         grasps = [self.sim.grasp(nodes, path)]
         still = held(x, fold)
         if still.size:
@@ -97,7 +97,7 @@ class Stage:
         """Lift a corner so many m, put it down again moved by (x, y) m, let go, and wait for rest."""
         node = self.mesh.corners[[corner]]
         begin = self.sim.positions[node].copy()
-        grasp = self.sim.grasp(node, put_back(begin, begin + np.array([*by, 0.0]), high, self.sim.time, duration))
+        grasp = self.sim.grasp(node, place_path(begin, begin + np.array([*by, 0.0]), high, self.sim.time, duration))
         self.wait(duration)
         grasp.release()
         self.settle()

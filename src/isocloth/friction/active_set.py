@@ -37,6 +37,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.friction.contact_qp import ContactQP, QPSolution, certify
 from isocloth.friction.contact_space import (
@@ -96,9 +97,9 @@ class ActiveSetOptions:
 
     def __post_init__(self) -> None:
         if self.rule not in RULES:
-            raise ValueError(f"rule = {self.rule!r}: choose one of {', '.join(RULES)}")
+            raise InputError(f"rule = {self.rule!r}: choose one of {', '.join(RULES)}")
         if not (self.tolerance > 0 and 0 < self.dependence < 1 and (self.max_changes is None or self.max_changes >= 0)):
-            raise ValueError(f"{self}: expected positive tolerances, dependence below 1, and changes >= 0 or None")
+            raise InputError(f"{self}: expected positive tolerances, dependence below 1, and changes >= 0 or None")
 
 
 class ContactAnswer(NamedTuple):
@@ -464,7 +465,7 @@ def solve_active_set(
     m = len(problem.H)
     chosen = np.unique(np.asarray([] if start is None else start, dtype=np.int64))
     if len(chosen) and (chosen[0] < 0 or chosen[-1] >= m):
-        raise ValueError(f"start names row {chosen[0] if chosen[0] < 0 else chosen[-1]}: expected rows 0 to {m - 1}")
+        raise InputError(f"start names row {chosen[0] if chosen[0] < 0 else chosen[-1]}: expected rows 0 to {m - 1}")
     analysis = analysis or Analysis(problem.A, points)
     f = analysis.factor.fronts
     J = problem.J

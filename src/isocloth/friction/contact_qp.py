@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 
@@ -36,11 +37,11 @@ class ContactQP(NamedTuple):
         g, gap = np.asarray(self.g, dtype=np.float64), np.asarray(self.H, dtype=np.float64)
         s, m = len(g), len(gap)
         if matrix.shape != (s, s) or rows.shape != (m, s):
-            raise ValueError(
+            raise InputError(
                 f"A is {matrix.shape}, g ({s},), J {rows.shape}, H ({m},): expected A (s, s), g (s,), J (m, s), H (m,)"
             )
         if not all(np.isfinite(x).all() for x in (matrix.data, g, rows.data, gap)):
-            raise ValueError("the contact problem has entries that are not finite")
+            raise InputError("the contact problem has entries that are not finite")
         matrix.sum_duplicates()
         rows.sum_duplicates()
         return ContactQP(matrix, g, rows, gap)

@@ -38,8 +38,8 @@ Vector = tuple[float, float, float]
 
 @kernel
 def prepare(
-    c: ContactSet, inertia: FloatArray, held: BoolArray, o: ContactNumbers, yielding: float, softening: float, begin: bool,
-    law: ContactState,
+    c: ContactSet, inertia: FloatArray, held: BoolArray, o: ContactNumbers, yielding: float, softening: float,
+    begin: bool, law: ContactState,
 ) -> None:  # fmt: skip
     """Scale, spring, threshold and anchor of each contact from its last force; `begin`: that of the step before.
 

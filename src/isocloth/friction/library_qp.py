@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.base.errors import InputError, MissingLibraryError
 from isocloth.friction.active_set import solve_active_set
 from isocloth.friction.contact_qp import ContactQP, QPSolution, certify
 
@@ -29,7 +30,7 @@ def load_library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise ImportError(
+        raise MissingLibraryError(
             f'the contact solver {name!r} is not installed; run pip install "isocloth[contact]", '
             "or choose the solver active_set, which needs nothing"
         ) from error
@@ -50,7 +51,7 @@ def _in_units(problem: ContactQP) -> tuple[ContactQP, float, float]:
 def require(name: str) -> None:
     """Raise if there is no contact solver of this name, or if its library is missing."""
     if name not in SOLVERS:
-        raise ValueError(f"contact solver {name!r} is unknown; choose one of {', '.join(SOLVERS)}")
+        raise InputError(f"contact solver {name!r} is unknown; choose one of {', '.join(SOLVERS)}")
     if SOLVERS[name] is not solve_active_set:
         load_library(name)
 

@@ -10,8 +10,8 @@ from isocloth.models.model import BENDINGS, Model, Terms
 from isocloth.models.nonconforming import Nonconforming
 from isocloth.models.quasi_inextensible import QuasiInextensible
 
-__all__ = ["BENDINGS", "BY_NAME", "MODELS", "Elastic", "Isometric", "MassSpring", "Model", "Nonconforming", "QuasiInextensible",
-           "Terms", "as_model"]  # fmt: skip
+__all__ = ["BENDINGS", "BY_NAME", "MODELS", "Elastic", "Isometric", "MassSpring", "Model", "Nonconforming",
+           "QuasiInextensible", "Terms", "as_model"]  # fmt: skip
 
 _ALL: tuple[type[Model], ...] = (Isometric, QuasiInextensible, Elastic, MassSpring, Nonconforming)
 BY_NAME: dict[str, type[Model]] = {model.name: model for model in _ALL}

@@ -59,7 +59,7 @@ class Model:
 
     def __post_init__(self) -> None:
         if self.bending not in BENDINGS:
-            raise ValueError(f"bending model {self.bending!r} is unknown; choose one of {', '.join(BENDINGS)}")
+            raise InputError(f"bending model {self.bending!r} is unknown; choose one of {', '.join(BENDINGS)}")
         for field in fields(self):
             if field.name == "bending":
                 continue

@@ -126,5 +126,6 @@ def shared_palette(studio: Studio, times: FloatArray, title: str | None, samples
 
 
 def check_rate(fps: float) -> None:
+    """Raise `ValueError` unless the pictures per second are a number that players can show."""
     if not 0.1 <= fps <= 240.0:
         raise InputError(f"fps must be 0.1 to 240 pictures per second, but it is {fps}")

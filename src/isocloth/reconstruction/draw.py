@@ -12,9 +12,9 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.pictures.camera import Camera, fit
 from isocloth.pictures.raster import NOBODY, rasterise
-from isocloth.reconstruction.glue import Glued
-from isocloth.reconstruction.parametrise import Chart
 from isocloth.reconstruction.reconstruct import Reconstruction
+from isocloth.reconstruction.remeshing.glue import Glued
+from isocloth.reconstruction.remeshing.parametrise import Chart
 
 BACKGROUND = (250, 250, 248)
 GREY = (196, 199, 204)

@@ -10,7 +10,7 @@ from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.topology import component_labels
 from isocloth.reconstruction.cloud import as_points
-from isocloth.reconstruction.neighbours import nearest
+from isocloth.reconstruction.triangulation.neighbours import nearest
 
 
 def outliers(points: ArrayLike, *, neighbours: int = 8, factor: float = 4.0) -> BoolArray:
@@ -42,9 +42,10 @@ def box_grid(points: ArrayLike, size: float) -> FloatArray:
 
 
 def curvature_filter(points: ArrayLike, neighbours: IntArray, *, alpha: float = 0.4, times: int = 8) -> FloatArray:
-    """h(v) = alpha v + (1 - alpha) mean of the neighbours of v, applied `times` times; chapter 5 uses 0.4 and 8.
+    """Laplacian smoothing: h(v) = alpha v + (1 - alpha) mean of the neighbours of v, `times` times.
 
-    neighbours: edges (e, 2) between points, as `Reconstruction.net`. A point without neighbours stays.
+    neighbours: edges (e, 2) between points, as `Reconstruction.stages.net`. A point without neighbours stays. Chapter 5
+    calls it the discrete-curvature filter and uses 0.4 and 8.
     """
     if not 0.0 <= alpha <= 1.0:
         raise InputError(f"alpha is {alpha}, expected a share between 0 and 1")
@@ -60,7 +61,7 @@ def curvature_filter(points: ArrayLike, neighbours: IntArray, *, alpha: float = 
 
 
 def evened(points: ArrayLike, distance: float) -> IntArray:
-    """Indices of points that are at least `distance` m apart, so that every other point is closer than that to one.
+    """Poisson-disk thinning: indices of points at least `distance` m apart, all others being closer than that to one.
 
     For clouds of very uneven density: thins out the dense parts and leaves the sparse ones.
     """

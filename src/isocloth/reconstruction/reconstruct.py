@@ -15,28 +15,15 @@ from isocloth.base.errors import InputError, MeshError, SamplingError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.subdivide import triangles_to_quads
-from isocloth.reconstruction import (
-    boundary,
-    cloud,
-    complex,
-    filters,
-    fitting,
-    glue,
-    height,
-    homology,
-    levels,
-    morse,
-    neighbours,
-    normals,
-    parametrise,
-    remesh,
-)
+from isocloth.reconstruction import cloud, filters
 from isocloth.reconstruction import distance as distances
-from isocloth.reconstruction.cells import Cell, CellComplex, CriticalPoint, decompose
-from isocloth.reconstruction.doubts import Doubt, find_doubts, refuse, sheet_doubts
-from isocloth.reconstruction.sheet import as_sheet
-from isocloth.reconstruction.stages import Stages, pieces, weave
-from isocloth.reconstruction.words import describe
+from isocloth.reconstruction.diagnostics import Diagnostic, diagnose, diagnose_sheet, require_surface
+from isocloth.reconstruction.morse import discrete_gradient, height, homology, levels
+from isocloth.reconstruction.morse.cells import Cell, CellComplex, CriticalPoint, decompose
+from isocloth.reconstruction.remeshing import fitting, glue, parametrise, remesh
+from isocloth.reconstruction.triangulation import boundary, complex, neighbours, normals
+from isocloth.reconstruction.triangulation.sheet import as_sheet
+from isocloth.reconstruction.triangulation.triangulate import Stages, manifold_components, triangulate
 
 #: nodes spread evenly over the surface, or charts of 2-cells glued together
 Meshing = Literal["spread", "charts"]
@@ -60,10 +47,10 @@ class Reconstruction:
     surface: complex.Complex
     direction: FloatArray
     detail: float
-    gradient: morse.Gradient
+    gradient: discrete_gradient.Gradient
     cell_complex: CellComplex
     stages: Stages
-    doubts: tuple[Doubt, ...]
+    doubts: tuple[Diagnostic, ...]
     edge: float | None = None
     element: Literal["triangle", "quad"] = "triangle"
     meshing: Meshing = "spread"
@@ -125,7 +112,7 @@ class Reconstruction:
     @property
     def description(self) -> str:
         """What kind of surface it is, in words."""
-        return describe(*self.invariants)
+        return complex.describe(*self.invariants)
 
     # Cells
 
@@ -177,7 +164,7 @@ class Reconstruction:
             return Mesh(positions, triangles, name="reconstruction", orient=True)
         vertices, quads = triangles_to_quads(positions, triangles)
         try:
-            return Mesh(fitting.onto(self._fit, vertices), quads, name="reconstruction", orient=True)
+            return Mesh(fitting.project_onto(self._fit, vertices), quads, name="reconstruction", orient=True)
         except MeshError:  # on a coarse mesh of a curved surface a quad may lose its convexity
             return Mesh(vertices, quads, name="reconstruction", orient=True)
 
@@ -307,29 +294,29 @@ def reconstruct(
             f"of {len(given)} points only {len(kept)} are distinct and not apart from all others, a surface needs at "
             f"least {cloud.FEWEST}; sample it more densely, or pass outliers=False"
         )
-    stages, triangles = weave(given[kept], kept, largest_gap)
-    refuse(len(kept), stages.flatness, triangles)
+    stages, triangles = triangulate(given[kept], kept, largest_gap)
+    require_surface(len(kept), stages.flatness, triangles)
     least = max(SMALLEST_COMPONENT, int(SMALLEST_SHARE * len(kept)))
-    clean = pieces(given[kept], stages.spacing, triangles, largest_gap, least)
-    refuse(len(kept), stages.flatness, clean)
+    clean = manifold_components(given[kept], stages.spacing, triangles, largest_gap, least)
+    require_surface(len(kept), stages.flatness, clean)
     closed, left = np.empty(0), 0
     if sheet:
         clean, closed, left = as_sheet(given[kept], clean)
     surface, used = complex.compact(given[kept], clean)
-    doubts = find_doubts(surface, used, stages, largest_gap)
+    doubts = diagnose(surface, used, stages, largest_gap)
     spacing = float(np.median(stages.spacing[used]))
     if sheet:
-        doubts += sheet_doubts(surface, closed / spacing, left)
+        doubts += diagnose_sheet(surface, closed / spacing, left)
     shape = surface
     if smooth:
         moved = filters.curvature_filter(surface.points, surface.edges, times=smooth)
         shape = complex.Complex(moved, surface.triangles)
     if direction is None:
-        chosen, found = height.choose(shape, spacing, detail, seed=seed)
+        chosen, found = height.choose_direction(shape, spacing, detail, seed=seed)
     else:
         chosen = height.unit(direction, given.shape[1])
         h = shape.points @ chosen
-        found = morse.gradient(shape, h, height.usual_detail(h, spacing) if detail is None else detail)
+        found = discrete_gradient.gradient(shape, h, height.usual_detail(h, spacing) if detail is None else detail)
     h = shape.points @ chosen
     options: dict[str, object] = {
         "direction": direction, "detail": detail, "largest_gap": largest_gap, "outliers": outliers, "sheet": sheet,
@@ -360,9 +347,9 @@ def certainty(found: Reconstruction, *, selections: int = 5, share: float = 0.85
     for _ in range(selections):
         chosen = np.sort(random.choice(len(found.points), int(share * len(found.points)), replace=False))
         try:
-            stages, triangles = weave(found.points[chosen], chosen, largest_gap)
+            stages, triangles = triangulate(found.points[chosen], chosen, largest_gap)
             least = max(SMALLEST_COMPONENT, int(SMALLEST_SHARE * len(chosen)))
-            clean = pieces(found.points[chosen], stages.spacing, triangles, largest_gap, least)
+            clean = manifold_components(found.points[chosen], stages.spacing, triangles, largest_gap, least)
             if found.options.get("sheet"):
                 clean, _, _ = as_sheet(found.points[chosen], clean)
             other, _ = complex.compact(found.points[chosen], clean)

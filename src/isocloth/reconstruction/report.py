@@ -13,7 +13,7 @@ from PIL import Image
 from isocloth.base.files import atomic_path
 from isocloth.meshes.geometry import corner_angles
 from isocloth.reconstruction import draw
-from isocloth.reconstruction.levels import level_counts, regular_levels
+from isocloth.reconstruction.morse.levels import level_counts, regular_levels
 from isocloth.reconstruction.reconstruct import Reconstruction
 
 STYLE = """

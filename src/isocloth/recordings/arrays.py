@@ -17,7 +17,7 @@ from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.files import atomic_path
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
-from isocloth.recordings.recording import Recording
+from isocloth.recordings.fields import RecordingFields
 
 FORMAT = "isocloth-recording-1"
 SUFFIXES = (".npz", ".h5", ".hdf5")
@@ -26,26 +26,30 @@ TIMES = ("times", "time", "t")
 POSITIONS = ("positions", "nodes", "markers", "points")
 
 
-def save(recording: Recording, path: str | os.PathLike[str]) -> None:
-    """Write a recording whole or not at all."""
+def save_fields(recording: RecordingFields, path: str | os.PathLike[str]) -> None:
+    """Write the fields of a recording, all of them, whole or not at all."""
     suffix = Path(path).suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"a recording is saved as {' or '.join(SUFFIXES)}, but {str(path)!r} was given; rename it")
     texts = {
-        "format": FORMAT, "units": recording.units, "up": recording.up, "name": recording.name,
-        "labels": json.dumps(list(recording.labels)), "notes": json.dumps(list(recording.notes)),
-        "metadata": json.dumps(dict(recording.metadata)),
+        "format": FORMAT, "units": recording["units"], "up": recording["up"], "name": recording["name"],
+        "labels": json.dumps(list(recording["labels"])), "notes": json.dumps(list(recording["notes"])),
+        "metadata": json.dumps(dict(recording["metadata"])),
     }  # fmt: skip
-    if recording.fabric is not None:
-        texts["fabric"] = json.dumps(asdict(recording.fabric))
-    arrays: dict[str, Any] = {"times": recording.times, "positions": recording.positions, "held": recording.held}
-    if recording.mesh is not None:
-        arrays |= {"rest": recording.mesh.vertices, "faces": recording.mesh.faces}
-    if recording.held_path is not None:
-        arrays["held_path"] = recording.held_path
-    if recording.others:
-        texts["other_labels"] = json.dumps(list(recording.others))
-        arrays["others"] = np.stack(list(recording.others.values()), axis=1)
+    if (fabric := recording["fabric"]) is not None:
+        texts["fabric"] = json.dumps(asdict(fabric))
+    arrays: dict[str, Any] = {
+        "times": recording["times"],
+        "positions": recording["positions"],
+        "held": recording["held"],
+    }
+    if (mesh := recording["mesh"]) is not None:
+        arrays |= {"rest": mesh.vertices, "faces": mesh.faces}
+    if recording["held_path"] is not None:
+        arrays["held_path"] = recording["held_path"]
+    if recording["others"]:
+        texts["other_labels"] = json.dumps(list(recording["others"]))
+        arrays["others"] = np.stack(list(recording["others"].values()), axis=1)
     with atomic_path(path) as temporary:
         if suffix == ".npz":
             with open(temporary, "wb") as file:
@@ -84,18 +88,18 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         ) from error
 
 
-def own(arrays: dict[str, np.ndarray], name: str) -> Recording:
-    """What `save` wrote."""
+def saved_fields(arrays: dict[str, np.ndarray], name: str) -> RecordingFields:
+    """Fields of a recording that `save_fields` wrote."""
     try:
         mesh = Mesh(arrays["rest"], arrays["faces"]) if "rest" in arrays else None
         fabric = Fabric(**json.loads(str(arrays["fabric"]))) if "fabric" in arrays else None
         labels = json.loads(str(arrays["other_labels"])) if "other_labels" in arrays else []
-        return Recording(
-            times=arrays["times"], positions=arrays["positions"], labels=json.loads(str(arrays["labels"])), mesh=mesh,
-            held=arrays["held"], held_path=arrays.get("held_path"), fabric=fabric,
+        return RecordingFields(
+            times=arrays["times"], positions=arrays["positions"], labels=list(json.loads(str(arrays["labels"]))),
+            mesh=mesh, held=arrays["held"], held_path=arrays.get("held_path"), fabric=fabric,
             others={n: arrays["others"][:, i] for i, n in enumerate(labels)}, units=str(arrays["units"]),
-            up=str(arrays["up"]), name=str(arrays["name"]), notes=json.loads(str(arrays["notes"])),
-            metadata=json.loads(str(arrays["metadata"])),
+            up=str(arrays["up"]), name=str(arrays["name"]), notes=list(json.loads(str(arrays["notes"]))),
+            metadata=dict(json.loads(str(arrays["metadata"]))),
         )  # fmt: skip
     except (KeyError, TypeError, json.JSONDecodeError) as error:
         raise RecordingError(f"{name!r} holds a damaged recording: {error}") from error

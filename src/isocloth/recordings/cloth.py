@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
-from isocloth.fabric import Fabric
 from isocloth.recordings.axes import infer_up, turned
+from isocloth.recordings.fields import Columns, LoadOptions, RecordingFields
 from isocloth.recordings.grid import Grid, find_grid, measured_size, sheet
 from isocloth.recordings.names import fabric_of, from_name, size_of
-from isocloth.recordings.recording import Recording
 from isocloth.recordings.tracks import follow, without_torn
 
 #: a distance between two markers of the cloth may exceed that in the first frame by this factor, not more
@@ -24,84 +24,101 @@ ATTEMPTS = 40
 MISFIT = 0.1
 
 
-def cloth_of(
-    times: FloatArray,
-    columns: FloatArray,
-    names: Sequence[str],
-    *,
-    name: str,
-    units: str,
-    up: str | None,
-    path: str = "",
-    held: Sequence[str] | None = None,
-    size: tuple[float, float] | None = None,
-    grid: tuple[int, int] | None = None,
-    cloth: Sequence[str] | None = None,
-    fabric: Fabric | None = None,
-    clean: bool = True,
-    notes: Sequence[str] = (),
-    metadata: dict[str, Any] | None = None,
-) -> Recording:
-    """A recording from columns (T, c, 3) in m: the axes turned, labels mended, the grid found."""
-    listed = [str(n) for n in names]
+def cloth_fields(columns: Columns, file: Path, options: LoadOptions) -> RecordingFields:
+    """Fields of a recording from the columns of a file: the axes turned, labels mended, the grid found."""
+    name, held, cloth = file.stem, options.held, options.cloth
+    listed = [str(n) for n in columns.names]
     for wanted in (*(held or ()), *(cloth or ())):
         if str(wanted) not in listed:
             raise RecordingError(f"there is no marker {wanted!r} in {name!r}; there are {', '.join(listed)}")
+    times = columns.times
     if len(times) < 2:
         raise RecordingError(
             f"{name!r} is empty: it has no frames" if len(times) == 0 else f"{name!r} has one frame; a motion needs two"
         )
-    said = from_name(path or name)
-    about = {**said, **(metadata or {})}
-    told = list(notes)
-    seen: BoolArray = np.asarray(np.isfinite(columns[:, :, 0]).any(axis=0))
-    if not seen.any():
-        raise RecordingError(f"no marker is seen in any frame of {name!r}")
-    for c in np.flatnonzero(~seen):
-        if not _unlabelled(listed[c]) or (cloth is not None and listed[c] in cloth):
-            raise RecordingError(
-                f"marker {listed[c]!r} is missing in all {len(times)} frames of {name!r}; it cannot be part of the "
-                "cloth: take its column out of the file"
-            )
-    columns, listed = columns[:, seen], [n for n, s in zip(listed, seen, strict=True) if s]
+    said = from_name(str(file))
+    told = list(columns.notes)
+    seen = _seen_columns(columns.positions, listed, name, cloth)
+    points, listed = columns.positions[:, seen], [n for n, s in zip(listed, seen, strict=True) if s]
+    up = columns.up
     if up is None:
-        candidates = _cloth_columns(columns, listed, cloth)
+        candidates = _cloth_columns(points, listed, cloth)
         inside = [
             int(np.flatnonzero(candidates == listed.index(h))[0]) for h in held or () if listed.index(h) in candidates
         ]
-        up = infer_up(columns[:, candidates], inside or None)
+        up = infer_up(points[:, candidates], inside or None)
         told.append(f"{up} of the file points up (inferred)")
-    points = turned(columns, up)
-    common: dict[str, Any] = {"units": units, "up": up, "name": name, "metadata": about}
-    common["fabric"] = fabric if fabric is not None else fabric_of(said)
-    start = _first_grid(points, listed, cloth, grid) if clean else None
+    points = turned(points, up)
+    start = _first_grid(points, listed, cloth, options.grid) if options.clean else None
     if start is None:
-        if grid is not None:
+        found = _without_grid(times, points, listed, name, options, told)
+    else:
+        found = _on_grid(_Grid(*start, times, points, listed), name, said, options, told)
+    found |= {
+        "notes": told, "units": columns.units, "up": up, "name": name,
+        "metadata": {**said, **columns.metadata},
+        "fabric": options.fabric if options.fabric is not None else fabric_of(said),
+    }  # fmt: skip
+    return found
+
+
+def _seen_columns(points: FloatArray, names: list[str], name: str, cloth: Sequence[str] | None) -> BoolArray:
+    """(c,) columns with a point in some frame; raises if a labelled marker has none."""
+    seen: BoolArray = np.asarray(np.isfinite(points[:, :, 0]).any(axis=0))
+    if not seen.any():
+        raise RecordingError(f"no marker is seen in any frame of {name!r}")
+    for c in np.flatnonzero(~seen):
+        if not _unlabelled(names[c]) or (cloth is not None and names[c] in cloth):
             raise RecordingError(
-                f"no frame of {name!r} shows a grid of {grid[0]} x {grid[1]} markers; the mesh does not fit them: say "
-                "which markers are on the cloth (cloth=[...]), or leave the grid out"
+                f"marker {names[c]!r} is missing in all {len(points)} frames of {name!r}; it cannot be part of the "
+                "cloth: take its column out of the file"
             )
-        if clean:
-            told.append("no grid of markers was found: there is no mesh")
-        keep = list(range(len(listed))) if cloth is None else [listed.index(str(c)) for c in cloth]
-        labels = [listed[c] for c in keep]
-        rest = {listed[c]: points[:, c] for c in range(len(listed)) if c not in keep}
-        hold = [labels.index(str(h)) for h in held or ()]
-        return Recording(
-            times=times, positions=points[:, keep], labels=labels, held=np.array(hold, dtype=np.int64), notes=told,
-            others=rest, **common,
-        )  # fmt: skip
-    frame, order = start
+    return seen
+
+
+def _without_grid(
+    times: FloatArray, points: FloatArray, names: list[str], name: str, options: LoadOptions, told: list[str]
+) -> RecordingFields:
+    """Fields of markers without a mesh, because no grid was found or looked for; adds to the notes `told`."""
+    if options.grid is not None:
+        raise RecordingError(
+            f"no frame of {name!r} shows a grid of {options.grid[0]} x {options.grid[1]} markers; the mesh does not "
+            "fit them: say which markers are on the cloth (cloth=[...]), or leave the grid out"
+        )
+    if options.clean:
+        told.append("no grid of markers was found: there is no mesh")
+    keep = list(range(len(names))) if options.cloth is None else [names.index(str(c)) for c in options.cloth]
+    labels = [names[c] for c in keep]
+    hold = [labels.index(str(h)) for h in options.held or ()]
+    return {
+        "times": times, "positions": points[:, keep], "labels": labels, "held": np.array(hold, dtype=np.int64),
+        "others": {names[c]: points[:, c] for c in range(len(names)) if c not in keep},
+    }  # fmt: skip
+
+
+class _Grid(NamedTuple):
+    """Columns of a file with a frame that shows a grid, and the columns in its rows and columns."""
+
+    frame: int
+    order: IntArray  # (rows, columns)
+    times: FloatArray
+    points: FloatArray
+    names: list[str]
+
+
+def _on_grid(grid: _Grid, name: str, said: dict[str, Any], options: LoadOptions, told: list[str]) -> RecordingFields:
+    """Fields of the markers of a grid, followed through all frames, with the mesh between them; adds to `told`."""
+    frame, order, times, points, names = grid
     shape = (int(order.shape[0]), int(order.shape[1]))
     chosen = order.ravel()
     flat = points[frame][order]
     spacing = float(
         min(np.linalg.norm(np.diff(flat, axis=0), axis=2).min(), np.linalg.norm(np.diff(flat, axis=1), axis=2).min())
     )
-    tracks = follow(times, points, listed, frame, chosen, spacing)
+    tracks = follow(times, points, names, frame, chosen, spacing)
     told += tracks.notes
     measured = measured_size(tracks.positions.reshape(len(times), *shape, 3))
-    given = size if size is not None else size_of(said, shape, measured)
+    given = options.size if options.size is not None else size_of(said, shape, measured)
     if given is None:
         given = measured
         told.append(f"size {given[0]:.3f} x {given[1]:.3f} m measured between markers")
@@ -111,13 +128,14 @@ def cloth_of(
     positions, torn = without_torn(tracks.positions, mesh.edges, mesh.edge_lengths)
     if torn:
         told.append(f"{torn} points too far from their neighbours are left out")
-    labels = [listed[c] for c in chosen]
+    labels = [names[c] for c in chosen]
+    held = options.held
     hold = [0, shape[1] - 1] if held is None else [_index(labels, h, name) for h in held]
-    rest = {listed[c]: points[:, c] for c in range(len(listed)) if c not in tracks.used}
-    return Recording(
-        times=times, positions=positions, labels=labels, mesh=mesh, held=np.array(hold, dtype=np.int64), notes=told,
-        others=rest, **common,
-    )  # fmt: skip
+    return {
+        "times": times, "positions": positions, "labels": labels, "mesh": mesh,
+        "held": np.array(hold, dtype=np.int64),
+        "others": {names[c]: points[:, c] for c in range(len(names)) if c not in tracks.used},
+    }  # fmt: skip
 
 
 def _index(labels: list[str], label: str, name: str) -> int:

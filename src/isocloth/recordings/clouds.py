@@ -114,7 +114,7 @@ def from_clouds(
         raise RecordingError(f"{len(clouds)} clouds for {len(t)} times: expected one per time")
     mesh = sheet((shape[1], shape[0]), size)
     cleaned = [cloth_points(c, **filters) for c in clouds]
-    start = lay(mesh, cleaned[0]) if first is None else np.array(first, dtype=np.float64)
+    start = register_flat(mesh, cleaned[0]) if first is None else np.array(first, dtype=np.float64)
     if start.shape != mesh.vertices.shape:
         raise RecordingError(f"first has shape {start.shape}: expected {mesh.vertices.shape}")
     found = follow_sheet(mesh, cleaned, start)
@@ -127,8 +127,8 @@ def from_clouds(
     )  # fmt: skip
 
 
-def lay(mesh: Mesh, cloud: FloatArray) -> FloatArray:
-    """The flat mesh laid rigidly over a nearly flat cloud, its upper edge up (or, lying flat, towards large y)."""
+def register_flat(mesh: Mesh, cloud: FloatArray) -> FloatArray:
+    """Rigid registration: the flat mesh over a nearly flat cloud, its upper edge up (or, lying flat, to large y)."""
     middle = cloud.mean(axis=0)
     _, _, axes = np.linalg.svd(cloud - middle, full_matrices=False)
     u, v = (cloud - middle) @ axes[0], (cloud - middle) @ axes[1]
@@ -137,12 +137,12 @@ def lay(mesh: Mesh, cloud: FloatArray) -> FloatArray:
     for angle in np.deg2rad(np.arange(0.0, 180.0, 1.0)):
         a, b = u * np.cos(angle) + v * np.sin(angle), v * np.cos(angle) - u * np.sin(angle)
         low, high = np.quantile(a, [0.005, 0.995]), np.quantile(b, [0.005, 0.995])
-        law_residual = abs(float(np.ptp(low)) - width) + abs(float(np.ptp(high)) - height)
-        if best is None or law_residual < best[0]:
+        mismatch = abs(float(np.ptp(low)) - width) + abs(float(np.ptp(high)) - height)
+        if best is None or mismatch < best[0]:
             x = axes[0] * np.cos(angle) + axes[1] * np.sin(angle)
             y = axes[1] * np.cos(angle) - axes[0] * np.sin(angle)
             centre = middle + x * low.mean() + y * high.mean()
-            best = (law_residual, np.stack([centre, x, y]))
+            best = (mismatch, np.stack([centre, x, y]))
     assert best is not None
     if best[0] > 0.3 * (width + height):
         raise RecordingError(
@@ -159,7 +159,7 @@ def lay(mesh: Mesh, cloud: FloatArray) -> FloatArray:
 
 
 def follow_sheet(mesh: Mesh, clouds: Sequence[FloatArray], start: FloatArray) -> Followed:
-    """Draw the sheet to every cloud in turn, beginning where it was, and on along its last motion."""
+    """Tracking by nonrigid registration to every cloud in turn, starting from where the last motion would lead."""
     places = _places(mesh)
     out, away, share, bare = [], [], [], []
     half = 0.5 * float(np.median(mesh.edge_lengths))
@@ -167,7 +167,7 @@ def follow_sheet(mesh: Mesh, clouds: Sequence[FloatArray], start: FloatArray) ->
     for k, cloud in enumerate(clouds):
         guess = now + (now - before) if k > 1 else now
         tree = cKDTree(cloud)
-        moved, distance, used = _draw(mesh, places, cloud, tree, guess)
+        moved, distance, used = _register(mesh, places, cloud, tree, guess)
         before, now = now, moved
         out.append(moved)
         away.append(distance)
@@ -219,10 +219,11 @@ def _places(mesh: Mesh) -> _Places:
     return _Places(nodes, weights, border, pairs, lengths, np.array(rows).reshape(-1, mesh.n_vertices))
 
 
-def _draw(
+def _register(
     mesh: Mesh, places: _Places, cloud: FloatArray, tree: cKDTree, guess: FloatArray
 ) -> tuple[FloatArray, float, float]:
-    """Gauss-Newton: points to the planes of the sheet they are next to, lengths kept, bending small.
+    """Nonrigid registration by Gauss-Newton steps: points to the planes of the sheet they are next to (point-to-plane
+    ICP), lengths kept, bending small.
 
     Beyond the border of the sheet a point draws the border itself; and where the border has no points, it is drawn to
     the nearest ones, so that the sheet does not slide in itself.
@@ -287,13 +288,13 @@ class _Rows:
         self._parts.append((index, root * row, root * value))
 
     def places(self, places: _Places, which: IntArray, direction: FloatArray, value: FloatArray, weight: float) -> None:
-        """BlockIndex (m,) of the sheet are to move by values (m,) along directions (m, 3)."""
+        """Places (m,) of the sheet are to move by values (m,) along directions (m, 3)."""
         row = (places.weights[which][:, :, None] * direction[:, None, :]).reshape(len(which), 12)
         index = (3 * places.nodes[which][:, :, None] + np.arange(3)).reshape(len(which), 12)
         self.add(index, row, value, weight)
 
     def pulls(self, places: _Places, which: IntArray, away: FloatArray, weight: float) -> None:
-        """BlockIndex (m,) of the sheet are to move by (m, 3)."""
+        """Places (m,) of the sheet are to move by (m, 3)."""
         for p in range(3):
             direction = np.zeros((len(which), 3))
             direction[:, p] = 1.0

@@ -1,4 +1,4 @@
-"""Which reader a file needs."""
+"""The reader that a file needs, and the fields of a recording that it finds."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -15,19 +14,19 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files
 from isocloth.recordings.axes import infer_up, turned
-from isocloth.recordings.cloth import cloth_of
+from isocloth.recordings.cloth import cloth_fields
+from isocloth.recordings.fields import Columns, LoadOptions, RecordingFields
 from isocloth.recordings.grid import sheet
 from isocloth.recordings.motive import looks_like_motive, read_motive, read_text
-from isocloth.recordings.recording import Recording
-from isocloth.recordings.robot import is_robot_run, robot_run
-from isocloth.recordings.synthetic import from_trajectory
+from isocloth.recordings.robot import is_robot_run, robot_fields
+from isocloth.recordings.simulated import simulated_fields
 from isocloth.recordings.tables import read_table
 from isocloth.recordings.units import metres
 from isocloth.trajectory import FORMAT as TRAJECTORY
 from isocloth.trajectory import Trajectory
 
 
-def load(
+def load_fields(
     path: str | os.PathLike[str],
     *,
     units: str | None = None,
@@ -38,8 +37,8 @@ def load(
     cloth: Sequence[str] | None = None,
     fabric: Fabric | None = None,
     clean: bool = True,
-) -> Recording:
-    """See `Recording.load`."""
+) -> RecordingFields:
+    """Fields of the recording in a file; arguments as of `Recording.load`."""
     file = Path(path)
     if not file.exists():
         raise MissingFileError(f"no recording at {str(path)!r}; check the name and the folder")
@@ -47,24 +46,20 @@ def load(
         raise RecordingError(f"{str(path)!r} is not a file; give a .csv, .npz or .h5 file")
     if file.stat().st_size == 0:
         raise RecordingError(f"{str(path)!r} is empty (0 bytes)")
-    options: dict[str, Any] = {
-        "held": held, "size": size, "grid": grid, "cloth": cloth, "fabric": fabric, "clean": clean,
-    }  # fmt: skip
+    options = LoadOptions(held, size, grid, cloth, fabric, clean)
     suffix = file.suffix.lower()
     if suffix in (".csv", ".txt", ".tsv"):
         text = read_text(file)
         if looks_like_motive(text):
             export = read_motive(file, text, units)
             about = {k: v for k, v in export.take.items() if k and v}
-            return cloth_of(
-                export.times, export.columns, export.names, name=file.stem, path=str(file), units=export.units, up=up,
-                notes=export.notes, metadata={"take": about}, **options,
-            )  # fmt: skip
-        table = read_table(file, text, units)
-        return cloth_of(
-            table.times, table.columns, table.names, name=file.stem, path=str(file), units=table.units,
-            up=up or table.up, **options,
-        )  # fmt: skip
+            columns = Columns(
+                export.times, export.columns, export.names, export.units, up, export.notes, {"take": about}
+            )
+        else:
+            table = read_table(file, text, units)
+            columns = Columns(table.times, table.columns, table.names, table.units, up or table.up)
+        return cloth_fields(columns, file, options)
     if suffix not in files.SUFFIXES:
         raise RecordingError(
             f"{str(path)!r} is no recording: expected .csv (Motive or plain), {', '.join(files.SUFFIXES)}"
@@ -72,18 +67,18 @@ def load(
     found = files.read_arrays(file)
     mark = files.text_of(found, "format")
     if mark == files.FORMAT:
-        return files.own(found, file.stem)
+        return files.saved_fields(found, file.stem)
     if mark == TRAJECTORY:
-        return from_trajectory(Trajectory.load(file), name=file.stem)
+        return simulated_fields(Trajectory.load(file), name=file.stem)
     if is_robot_run(found):
-        return robot_run(found, file.stem, fabric)
+        return robot_fields(found, file.stem, fabric)
     return _arrays(found, file, units, up, options)
 
 
 def _arrays(
-    found: dict[str, np.ndarray], file: Path, units: str | None, up: str | None, options: dict[str, Any]
-) -> Recording:
-    """Somebody's arrays: times, positions (T, k, 3) or (T, rows, columns, 3), and perhaps labels, held, rest, faces."""
+    found: dict[str, np.ndarray], file: Path, units: str | None, up: str | None, options: LoadOptions
+) -> RecordingFields:
+    """Fields from arrays of others: times, positions (T, k, 3) or (T, rows, columns, 3), perhaps labels and rest."""
     times = np.asarray(files.pick(found, files.TIMES, file.name, "times"), dtype=np.float64)
     points = np.array(files.pick(found, files.POSITIONS, file.name, "positions"), dtype=np.float64)
     unit = units or files.text_of(found, "units") or "m"
@@ -101,19 +96,17 @@ def _arrays(
             np.asarray(found["rest"], dtype=np.float64) * metres(unit), found["faces"], orient=True
         )
     elif len(shape) == 4:
-        width_height = options["size"] or (found["size"].tolist() if "size" in found else None)
+        width_height = options.size or (found["size"].tolist() if "size" in found else None)
         if width_height is None:
             raise RecordingError(f"{file.name!r} holds a grid of nodes, but not its size; give size=(width, height)")
         mesh = sheet((shape[1], shape[2]), (float(width_height[0]), float(width_height[1])))
     else:
         mesh = None
-    given = options["held"]
+    given = options.held
     if mesh is None and given is None and "held" in found:
         given = [labels[int(i)] for i in np.ravel(found["held"])]
     if mesh is None:
-        return cloth_of(
-            times, points, labels, name=file.stem, path=str(file), units=unit, up=axis, **{**options, "held": given}
-        )
+        return cloth_fields(Columns(times, points, labels, unit, axis), file, options._replace(held=given))
     if given is not None:
         held = [labels.index(str(h)) for h in given]
     elif "held" in found:
@@ -121,9 +114,9 @@ def _arrays(
     else:
         held = [0, shape[2] - 1] if len(shape) == 4 else []
     axis = axis or infer_up(points, held or None)
-    return Recording(
+    return RecordingFields(
         times=times, positions=turned(points, axis), labels=labels, mesh=mesh, held=np.array(held, dtype=np.int64),
-        fabric=options["fabric"], units=unit, up=axis, name=file.stem,
+        fabric=options.fabric, units=unit, up=axis, name=file.stem,
     )  # fmt: skip
 
 

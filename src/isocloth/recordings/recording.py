@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,6 +15,10 @@ from isocloth.base.errors import InputTypeError, RecordingError, UnknownNameErro
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.recordings.arrays import save_fields
+from isocloth.recordings.fields import RecordingFields
+from isocloth.recordings.load import load_fields
+from isocloth.recordings.resample import resample, steps
 
 #: markers farther apart than this, m, are no cloth: the units are wrong
 LARGEST = 20.0
@@ -177,8 +181,6 @@ class Recording:
 
         Where a marker was not seen for longer than `longest_gap` (s) it stays missing: nothing is made up.
         """
-        from isocloth.recordings.resample import resample, steps
-
         times = steps(self.times, timestep)
         return self._at(times, lambda x: resample(self.times, x, times, longest_gap))
 
@@ -237,15 +239,11 @@ class Recording:
         (rows, columns), `cloth` (labels of the markers on the cloth), `fabric`, and `clean=False` for the columns as
         they are in the file.
         """
-        from isocloth.recordings.load import load
-
-        return load(path, **options)
+        return cls(**load_fields(path, **options))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write .npz or .h5, which `load` reads back."""
-        from isocloth.recordings.arrays import save
-
-        save(self, path)
+        save_fields(cast(RecordingFields, {f.name: getattr(self, f.name) for f in fields(self)}), path)
 
 
 def _times(values: Any) -> FloatArray:

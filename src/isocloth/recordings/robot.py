@@ -14,8 +14,8 @@ import numpy as np
 
 from isocloth.base.errors import RecordingError
 from isocloth.fabric import Fabric
+from isocloth.recordings.fields import RecordingFields
 from isocloth.recordings.grid import sheet
-from isocloth.recordings.recording import Recording
 
 #: arrays without which a file is no robot run
 NEEDED = ("t", "nodes", "held", "cloth_size")
@@ -28,8 +28,8 @@ def is_robot_run(arrays: dict[str, np.ndarray]) -> bool:
     return all(name in arrays for name in NEEDED) and np.ndim(arrays["nodes"]) == 4
 
 
-def robot_run(arrays: dict[str, np.ndarray], name: str, fabric: Fabric | None = None) -> Recording:
-    """A run as a recording; corners from the tool are its `held_path`."""
+def robot_fields(arrays: dict[str, np.ndarray], name: str, fabric: Fabric | None = None) -> RecordingFields:
+    """Fields of a recording from a robot run; corners from the tool are its `held_path`."""
     nodes = np.array(arrays["nodes"], dtype=np.float64)
     frames, rows, columns, _ = nodes.shape
     if frames < 2:
@@ -49,7 +49,7 @@ def robot_run(arrays: dict[str, np.ndarray], name: str, fabric: Fabric | None = 
         about["lag"] = float(arrays["lag"])
     if "meta" in arrays:
         about["meta"] = json.loads(str(arrays["meta"]))
-    return Recording(
+    return RecordingFields(
         times=arrays["t"], positions=nodes.reshape(frames, rows * columns, 3), labels=labels,
         mesh=sheet((rows, columns), (float(size[0]), float(size[1]))), held=held[:, 0] * columns + held[:, 1],
         held_path=None if path is None else np.asarray(path, dtype=np.float64), fabric=fabric, name=name, notes=notes,

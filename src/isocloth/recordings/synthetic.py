@@ -1,19 +1,11 @@
-"""Recordings made from simulations: markers with noise and gaps, whose truth is known."""
+"""Synthetic recordings, made from simulations: markers with noise and gaps, whose truth is known."""
 
 from __future__ import annotations
 
-from dataclasses import fields
-from typing import Any
-
-import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import InputError, RecordingError
-from isocloth.base.typing import FloatArray, IntArray
-from isocloth.fabric import Fabric
-from isocloth.meshes import Mesh
-from isocloth.recordings.grid import sheet
 from isocloth.recordings.recording import Recording
+from isocloth.recordings.simulated import simulated_fields
 from isocloth.trajectory import Trajectory
 
 
@@ -42,92 +34,9 @@ def from_trajectory(
         rate: frames per second, by straight lines between frames; None = those of the trajectory.
         seed: of the noise and the gaps.
     """
-    if not 0.0 <= missing < 1.0 or not noise >= 0.0:
-        raise InputError(f"noise = {noise!r}, missing = {missing!r}: expected a length in m, and a share from 0 to 1")
-    positions, mesh, found = _marked(trajectory, markers)
-    times = trajectory.times
-    if rate is not None:
-        times = times[0] + np.arange(int(np.floor((times[-1] - times[0]) * rate + 1e-9)) + 1) / rate
-        positions = _sampled(trajectory.times, positions, times)
-    random = np.random.default_rng(seed)
-    seen = positions + noise * random.standard_normal(positions.shape)
-    lost = _losses(random, times, seen.shape[1], missing, longest_loss)
-    seen[lost] = np.nan
-    about = trajectory.metadata.get("fabric") or {}
-    fabric = Fabric(**{f.name: about[f.name] for f in fields(Fabric) if f.name in about}) if about else None
-    chosen = found if held is None else np.asarray(held, dtype=np.int64)
     return Recording(
-        times=times, positions=seen, mesh=mesh, held=chosen, fabric=fabric, name=name,
-        metadata={"synthetic": {"noise": noise, "missing": missing, "seed": seed}},
+        **simulated_fields(
+            trajectory, markers=markers, held=held, noise=noise, missing=missing, longest_loss=longest_loss, rate=rate,
+            seed=seed, name=name,
+        )
     )  # fmt: skip
-
-
-def _marked(trajectory: Trajectory, markers: Any) -> tuple[FloatArray, Mesh | None, IntArray]:
-    """(T, k, 3) positions of the markers, their mesh, and the two that hold the sheet."""
-    rest = trajectory.rest
-    if markers is None:
-        mesh = Mesh(_laid_down(rest), trajectory.faces)
-        return trajectory.positions, mesh, _highest_corners(trajectory, mesh)
-    if isinstance(markers, tuple) and len(markers) == 2 and all(isinstance(m, int | np.integer) for m in markers):
-        rows, columns = int(markers[0]), int(markers[1])
-        if min(rows, columns) < 2:
-            raise InputError(f"markers = {markers!r}: expected at least 2 rows and 2 columns")
-        flat = np.flatnonzero(np.ptp(rest, axis=0) > 1e-9 * np.ptp(rest))
-        if len(flat) != 2:
-            raise RecordingError(
-                "rows and columns of markers need a flat rest shape along two axes; give nodes instead"
-            )
-        a, b = rest[:, flat[0]], rest[:, flat[1]]
-        size = (float(np.ptp(a)), float(np.ptp(b)))
-        mesh = sheet((rows, columns), size)
-        places = mesh.vertices[:, :2] + np.array([a.min(), b.min()])
-        weights, nodes = _between(trajectory, np.stack([a, b], axis=1), places)
-        points = np.einsum("kq,tkqd->tkd", weights, trajectory.positions[:, nodes])
-        return points, mesh, np.array([0, columns - 1])
-    nodes = np.asarray(markers, dtype=np.int64)
-    return trajectory.positions[:, nodes], None, np.zeros(0, dtype=np.int64)
-
-
-def _laid_down(rest: FloatArray) -> FloatArray:
-    """A rest shape in an upright plane along two axes, laid into z = 0; others stay."""
-    extent = np.ptp(rest, axis=0)
-    thin = np.flatnonzero(extent <= 1e-9 * extent.max())
-    if len(thin) != 1 or thin[0] == 2:
-        return rest
-    along = [c for c in range(3) if c != thin[0]]
-    # turned, not reflected
-    first = rest[:, along[0]] if thin[0] == 0 else rest[:, 0]
-    return np.stack([first, rest[:, 2], np.zeros(len(rest))], axis=1)
-
-
-def _between(trajectory: Trajectory, flat: FloatArray, places: FloatArray) -> tuple[FloatArray, IntArray]:
-    from isocloth.recordings.sampling import weights_at
-
-    return weights_at(flat, trajectory.faces, places)
-
-
-def _highest_corners(trajectory: Trajectory, mesh: Mesh) -> IntArray:
-    corners = mesh.corners
-    if len(corners) < 2:
-        return np.zeros(0, dtype=np.int64)
-    height = trajectory.positions[0, corners, 2]
-    return np.sort(corners[np.argsort(-height, kind="stable")[:2]])
-
-
-def _sampled(times: FloatArray, points: FloatArray, wanted: FloatArray) -> FloatArray:
-    after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
-    s = np.clip((wanted - times[after - 1]) / (times[after] - times[after - 1]), 0.0, 1.0)[:, None, None]
-    return (1.0 - s) * points[after - 1] + s * points[after]
-
-
-def _losses(random: np.random.Generator, times: FloatArray, k: int, share: float, longest: float) -> np.ndarray:
-    """(T, k) which positions are lost."""
-    lost = np.zeros((len(times), k), dtype=bool)
-    if share == 0.0:
-        return lost
-    step = float(np.median(np.diff(times)))
-    most = max(1, round(longest / step))
-    while lost.mean() < share:
-        j, t = int(random.integers(k)), int(random.integers(len(times)))
-        lost[t : t + int(random.integers(1, most + 1)), j] = True
-    return lost

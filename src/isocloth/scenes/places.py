@@ -1,4 +1,4 @@
-"""BlockIndex on a cloth that have a name: corners and boundary loops."""
+"""Named places on a cloth: corners and boundary loops."""
 
 from __future__ import annotations
 

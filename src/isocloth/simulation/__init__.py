@@ -5,5 +5,6 @@ from isocloth.simulation.gripper import Gripper
 from isocloth.simulation.report import ConvergenceWarning, Report
 from isocloth.simulation.simulation import Simulation
 from isocloth.simulation.state import State
+from isocloth.simulation.wrench import Forces, Wrench
 
-__all__ = ["ConvergenceWarning", "Grasp", "Gripper", "Report", "Simulation", "State"]
+__all__ = ["ConvergenceWarning", "Forces", "Grasp", "Gripper", "Report", "Simulation", "State", "Wrench"]

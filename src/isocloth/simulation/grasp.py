@@ -37,7 +37,7 @@ class Grasp:
         return self.reactions_in(self._simulation.state) if self.active else np.zeros((len(self.nodes), 3))
 
     def reactions_in(self, state: State) -> FloatArray:
-        """(k, 3) N: with what the gripper acted on each node in the step that led to a state; zero if it did not yet."""
+        """(k, 3) N: with what the gripper acted on each node in the step that led to a state; zero if it did not."""
         return state.reactions[self.nodes] if state.steps > self._since else np.zeros((len(self.nodes), 3))
 
     @property
@@ -102,7 +102,7 @@ class Samples:
 
 
 def sampled(path: ArrayLike, start: FloatArray, time: float, timestep: float) -> tuple[FloatArray, FloatArray]:
-    """Times (T + 1,) s and positions from (T, k, 3), sampled at the ends of the coming steps; it begins at start (k, 3).
+    """Times (T + 1,) s and positions from (T, k, 3), samples at the ends of the coming steps; begins at start (k, 3).
 
     The last position is held afterwards.
     """
@@ -111,8 +111,8 @@ def sampled(path: ArrayLike, start: FloatArray, time: float, timestep: float) ->
         points = np.asarray(path, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputTypeError(
-            f"path = {path!r}: expected a function of time, an array (steps, {count}, 3), a pair (times, positions), or "
-            "None"
+            f"path = {path!r}: expected a function of time, an array (steps, {count}, 3), a pair (times, positions), "
+            "or None"
         ) from None
     if count == 1 and points.ndim == 2:
         points = points[:, None, :]

@@ -117,5 +117,6 @@ def _refuse(grasp: Grasp, index: int, target: FloatArray, positions: FloatArray)
         raise InputError(f"the path sends node {node} to {target[index]}: expected finite positions in m")
     jump = np.linalg.norm(target[index] - positions[node])
     raise InputError(
-        f"node {node} is sent {jump:.3g} m away within one step, further than the cloth is long; move it in smaller steps"
+        f"node {node} is sent {jump:.3g} m away within one step, further than the cloth is long; move it in smaller "
+        "steps"
     )

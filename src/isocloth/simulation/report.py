@@ -34,8 +34,8 @@ class Report:
         the nonconforming model that of a push, or of a force between jaws relative to what friction bears there.
     fallbacks: convex problems that a solver from a library had to solve, because Newton's method did not in its rounds.
     problem: empty, or what went wrong and what to do.
-    forces: body -> `Wrench`, force (3,) N and torque (3,) N m of the cloth on every obstacle, gripper and grasp that took
-        part, by identity: the impulse of the whole step over its length, all parts of a cut step included.
+    forces: body -> `Wrench`, force (3,) N and torque (3,) N m of the cloth on every obstacle, gripper and grasp that
+        took part, by identity: the impulse of the whole step over its length, all parts of a cut step included.
     residuals: the other measures (edge stretch, nodal metric, area errors, ...), computed when asked for.
     """
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError, MissingFileError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles import recorded
@@ -26,6 +27,9 @@ from isocloth.trajectory import Trajectory
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
 
+
+#: of checkpoints; another number where states hold other arrays
+FORMAT = 2
 
 _SUMMED = ("iterations", "substeps")
 
@@ -87,7 +91,7 @@ def run(
     total = _steps(duration, sim.timestep)
     recorder, done = _Recorder(), 0
     if checkpoint is not None and not Path(checkpoint).absolute().parent.is_dir():
-        raise FileNotFoundError(f"the folder of the checkpoint {str(checkpoint)!r} does not exist; create it first")
+        raise MissingFileError(f"the folder of the checkpoint {str(checkpoint)!r} does not exist; create it first")
     if checkpoint is not None and Path(checkpoint).exists():
         done = _resume(sim, recorder, Path(checkpoint), total, stride)
     if done == 0:
@@ -134,10 +138,10 @@ def run(
 
 def _steps(duration: float, timestep: float) -> int:
     if not (isinstance(duration, numbers.Real) and math.isfinite(duration) and duration > 0):
-        raise ValueError(f"duration = {duration!r}: expected a positive number of seconds")
+        raise InputError(f"duration = {duration!r}: expected a positive number of seconds")
     steps = round(duration / timestep)
     if steps < 1:
-        raise ValueError(f"duration = {duration} s is shorter than the timestep, {timestep} s")
+        raise InputError(f"duration = {duration} s is shorter than the timestep, {timestep} s")
     return steps
 
 
@@ -145,17 +149,17 @@ def _stride(every: float | None, timestep: float) -> int:
     if every is None:
         return 1
     if not (math.isfinite(every) and every > 0):
-        raise ValueError(f"every = {every!r}: expected a positive number of seconds between frames")
+        raise InputError(f"every = {every!r}: expected a positive number of seconds between frames")
     stride = round(every / timestep)
     if stride < 1 or abs(stride * timestep - every) > 1e-6 * every:
-        raise ValueError(f"every = {every} s is not a multiple of the timestep, {timestep} s")
+        raise InputError(f"every = {every} s is not a multiple of the timestep, {timestep} s")
     return stride
 
 
 def _save(sim: Simulation, recorder: _Recorder, path: Path, state: State, done: int, total: int, stride: int) -> None:
     arrays = {f"state_{k}": np.asarray(v) for k, v in state.to_dict().items()}
     frames = {f"report_{k}": np.array(v, dtype=np.float64) for k, v in recorder.reports.items()}
-    run: dict[str, Any] = {"done": done, "total": total, "timestep": sim.timestep}
+    run: dict[str, Any] = {"format": FORMAT, "done": done, "total": total, "timestep": sim.timestep}
     run["run"] = _fingerprint(sim, total, stride)
     run["times"] = np.array(recorder.times)
     run["positions"], run["velocities"] = np.stack(recorder.positions), np.stack(recorder.velocities)
@@ -180,25 +184,26 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
             kept = {k: data[k] for k in data.files}
         run = str(kept["run"])
     except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise ValueError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
+        raise InputError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
+    if (found := int(kept.get("format", 0))) != FORMAT:
+        whose = "version 0.1.0 or before" if found == 0 else "another version"
+        raise InputError(
+            f"{path} was saved by {whose} of isocloth (format {found}, this is {FORMAT}), whose states hold other "
+            "arrays; finish the run with that version, or delete the file and start again"
+        )
     if run != _fingerprint(sim, total, stride):
-        raise ValueError(
+        raise InputError(
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
         )
     columns = {name[6:]: kept[name] for name in kept if name.startswith("state_")}
-    if columns.keys() != sim.state.to_dict().keys():
-        raise ValueError(
-            f"{path} was saved by another version of isocloth, whose states hold other arrays; finish the run "
-            "with that version, or delete the file and start again"
-        )
     state = State.from_dict(columns)
     for grasp in sim.grasps:
         if not state.held[grasp.nodes].any():
             grasp.release()  # as the first part of the run has done
     missing = np.flatnonzero(state.held & ~np.isin(np.arange(len(state.held)), _nodes_of(g.nodes for g in sim.grasps)))
     if len(missing):
-        raise ValueError(
+        raise InputError(
             f"{path} was saved while node {int(missing[0])} was held, which it is not now; grasp the same nodes as in "
             "the first part of the run before resuming"
         )
@@ -211,7 +216,7 @@ def _resume(sim: Simulation, recorder: _Recorder, path: Path, total: int, stride
         node = (
             f"node {int(missing[0])} was pinched, which it is not now" if len(missing) else "other grippers were closed"
         )
-        raise ValueError(
+        raise InputError(
             f"{path} was saved while {node}; pinch the same nodes as in the first part of the run before resuming"
         )
     sim.state = state

@@ -28,7 +28,7 @@ class State:
         averaged over the last step, torques about the origin.
     pinched: (n, 3) m, where in the frame of its gripper a node was pinched; NaN for nodes that no gripper holds.
     poses: (g, 4, 3), rotation and centre (m) of every gripper.
-    placed: (o, 4, 3), the same of every obstacle that was moved at run time; NaN for those that follow their own motion.
+    placed: (o, 4, 3), the same of every obstacle that was moved at run time; NaN for those that follow their motion.
     previous_timestep: length of the step before, s; 0 if there was none.
     time: s.
     """

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from isocloth.base.errors import UnknownNameError
 from isocloth.base.typing import FloatArray
 
 
@@ -32,7 +33,7 @@ class Forces(Mapping[Any, Wrench]):
         for known, wrench in zip(self._bodies, self._wrenches, strict=True):
             if known is body:
                 return wrench
-        raise KeyError(
+        raise UnknownNameError(
             f"{body!r} took no part in this step; there are forces of {[repr(known) for known in self._bodies]}"
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from isocloth.base.errors import InputTypeError
 from isocloth.cloth.cloth import Cloth
 from isocloth.solvers.newton import TIGHT, Newton, NewtonOptions
 from isocloth.solvers.outcome import Outcome, Solver
@@ -23,6 +24,8 @@ def make_solver(name: str, cloth: Cloth, options: Any, timestep: float) -> Solve
     """A solver by name, bound to a cloth; options are its own options class or None; timestep: the longest, s."""
     solver, expected = _BY_NAME[name]
     if options is not None and not isinstance(options, expected):
-        raise TypeError(f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}")
+        raise InputTypeError(
+            f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}"
+        )
     bound: Solver = Newton(cloth, options, timestep) if solver is Newton else solver(cloth, options)
     return bound

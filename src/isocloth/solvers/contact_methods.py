@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from isocloth.base.errors import InputError
 from isocloth.cloth.cloth import Cloth
 from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton
@@ -13,13 +14,13 @@ CONTACTS = ("coulomb", "lagged")
 def check_contact(contact: str, contact_solver: str | None) -> None:
     """Raise if there is no such way, or if the library that it needs is missing."""
     if contact not in CONTACTS:
-        raise ValueError(f"contact {contact!r} is unknown; choose one of {', '.join(CONTACTS)}")
+        raise InputError(f"contact {contact!r} is unknown; choose one of {', '.join(CONTACTS)}")
     if contact_solver is not None:
         from isocloth.friction.library_qp import require
 
         require(contact_solver)
         if contact != "lagged":
-            raise ValueError(
+            raise InputError(
                 f"contact_solver = {contact_solver!r} goes with contact='lagged': contact {contact!r} has no quadratic "
                 "problem with inequalities to solve"
             )

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.kernel_args import KernelArgs, kernel_args
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
@@ -126,7 +127,7 @@ class ContactNewton:
             return
         unknowns = len(self.system.order.variables) if len(coupling.pairs) else 0
         if len(coupling.order) != unknowns:
-            raise ValueError(
+            raise InputError(
                 f"the state orders {len(coupling.order)} unknowns: expected {unknowns}; it belongs to a simulation "
                 "with another mesh, model or discretisation"
             )
@@ -174,14 +175,12 @@ class ContactNewton:
             thoroughness = self.contact.thoroughness[min(linearisations, len(self.contact.thoroughness) - 1)]
             spent, wasted = self._solve_linearised(step, lam, contacts, law, curvature, thoroughness, y)
             iterations += spent + wasted
-            if spent == thoroughness[1] and thoroughness == self.contact.thoroughness[-1]:
-                if unsolved(contacts, law, work.solution) > thoroughness[0]:
-                    stuck += 1
-                    if stuck > self.contact.patience:
-                        zero = self.contact.library_zero
-                        self.fallbacks += fall_back(
-                            self.linearised, step, work, lam, contacts, law, curvature, zero
-                        )  # fmt: skip
+            exhausted = spent == thoroughness[1] and thoroughness == self.contact.thoroughness[-1]
+            if exhausted and unsolved(contacts, law, work.solution) > thoroughness[0]:
+                stuck += 1
+                if stuck > self.contact.patience:
+                    zero = self.contact.library_zero
+                    self.fallbacks += fall_back(self.linearised, step, work, lam, contacts, law, curvature, zero)
             linearisations += 1
             # no tension is known yet in the first: learn it before moving, or the first step would swing freely
             _move(self.args, step.arrays, lam, 0.0 if first else self.longest, y)
@@ -226,7 +225,7 @@ class ContactNewton:
         """
         wasted = 0
         for _ in range(2):
-            spent: int = _semismooth_from(
+            spent: int = semismooth_from(
                 self.args, step.arrays, lam, contacts, law, self.contact.numbers, curvature, *thoroughness,
                 0.5 * self.contact.friction,
             )  # fmt: skip
@@ -290,7 +289,7 @@ def residuals(
 
 
 @kernel
-def _semismooth_from(
+def semismooth_from(
     args: KernelArgs, step: StepArrays, lam: FloatArray, contacts: ContactSet, law: ContactState, o: ContactNumbers,
     curvature: int, tolerance: float, most: int, lawful: float,
 ) -> int:  # fmt: skip

@@ -9,9 +9,9 @@ The geometric stiffness is bounded from above, lambda T <= |lambda| S, so the ma
 cloth is compressed the bound is not sharp and convergence is linear; once close to the solution the true second
 derivative is tried, and kept as long as it is quasi-definite: the last digits then come quadratically.
 
-The iteration is cut where the potential is evaluated: `advance` says where to evaluate it next. Where all terms are rows
-or a constant matrix the whole loop is one kernel; terms over stencils are evaluated in between, from Python, so that a
-new one needs no kernel to be compiled anew.
+The iteration is cut where the potential is evaluated: `advance` says where to evaluate it next. Where all terms are
+rows or a constant matrix the whole loop is one kernel; terms over stencils are evaluated in between, from Python, so
+that a new one needs no kernel to be compiled anew.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.kernel_args import KernelArgs, kernel_args
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth
@@ -68,9 +69,9 @@ class NewtonOptions:
 
     def __post_init__(self) -> None:
         if not (self.strain_gap > 0 and self.force >= 0 and self.force_floor > 0 and self.max_iterations >= 2):
-            raise ValueError(f"{self}: expected positive tolerances and at least 2 iterations")
+            raise InputError(f"{self}: expected positive tolerances and at least 2 iterations")
         if not self.soft_bending >= 0:
-            raise ValueError(f"soft_bending = {self.soft_bending!r}: expected a part of the inertia, zero or positive")
+            raise InputError(f"soft_bending = {self.soft_bending!r}: expected a part of the inertia, zero or positive")
 
 
 ONE_STEP = NewtonOptions(strain_gap=np.inf, force_floor=np.inf)

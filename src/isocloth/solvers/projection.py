@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.compiled import kernel
+from isocloth.base.errors import InputError
 from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
@@ -39,7 +40,7 @@ class ProjectionOptions:
 
     def __post_init__(self) -> None:
         if not (self.tolerance > 0 and self.max_iterations >= 1 and self.regularisation >= 0):
-            raise ValueError(f"{self}: expected a positive tolerance and at least 1 iteration")
+            raise InputError(f"{self}: expected a positive tolerance and at least 1 iteration")
 
 
 class Products(NamedTuple):

@@ -6,6 +6,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.sparse.cholesky import factorise
 from isocloth.sparse.factor import Factor
@@ -35,7 +36,7 @@ class Analysis:
         if points is None:
             points = _distances(graph)
         elif len(points) != n:
-            raise ValueError(f"{len(points)} points for {n} nodes of A: expected one per node")
+            raise InputError(f"{len(points)} points for {n} nodes of A: expected one per node")
         sizes = np.full(n, block)
         symbolic = analyse(graph, dissect(graph, np.asarray(points, dtype=np.float64), sizes).order, sizes)
         self.factor = Factor(symbolic)
@@ -52,12 +53,12 @@ class Analysis:
         matrix = sp.csc_matrix(matrix)
         matrix.sort_indices()
         if not all(np.array_equal(a, b) for a, b in zip(self._pattern, (matrix.indptr, matrix.indices), strict=True)):
-            raise ValueError("A has another pattern than the one that was analysed; make a new Analysis")
+            raise InputError("A has another pattern than the one that was analysed; make a new Analysis")
         panel = self.factor.fronts.panel
         panel[:] = 0.0
         panel[self._places] = matrix.data[self._entries]
         if not factorise(self.factor.fronts, x):
-            raise ValueError("A is not positive definite: expected the matrix of a strictly convex problem")
+            raise InputError("A is not positive definite: expected the matrix of a strictly convex problem")
 
 
 def _distances(graph: sp.csr_matrix) -> FloatArray:

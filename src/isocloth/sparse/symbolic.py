@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.sparse.block_index import BlockIndex, find_blocks, tabulate
 from isocloth.sparse.dissection import LEAF, Order, dissect_quickly, fill
@@ -55,7 +56,7 @@ class Symbolic:
         """Where block (first, second), with rank[first] <= rank[second], starts in the panel, and its row stride."""
         place = np.empty(len(first), dtype=np.int64)
         if not find_blocks(self.block_index, first, second, place):
-            raise ValueError("a block outside the analysed pattern was asked for")
+            raise InputError("a block outside the analysed pattern was asked for")
         return place, self.block_index.stride[first]
 
 

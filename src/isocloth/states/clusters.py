@@ -55,8 +55,8 @@ def representatives(table: ArrayLike, labels: ArrayLike, reach: float) -> IntArr
     return np.array(sorted(chosen), dtype=np.int64)
 
 
-def left_out(table: ArrayLike, labels: ArrayLike) -> FloatArray:
-    """Part of the members whose nearest other member has their own label, for every class in order, (c,)."""
+def leave_one_out(table: ArrayLike, labels: ArrayLike) -> FloatArray:
+    """Leave-one-out accuracy of the nearest neighbour: part of the members it labels rightly, for every class, (c,)."""
     d = np.array(table, dtype=np.float64)
     names = np.asarray(labels)
     np.fill_diagonal(d, np.inf)

@@ -26,7 +26,7 @@ from isocloth.base.errors import InputError
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, dot, minus
 from isocloth.states.gli import cross
-from isocloth.states.segments import Touching, corner, pairs, settle, touch
+from isocloth.states.segments import Touching, corner, pairs, resolve_touching, touch
 
 UP = (0.0, 0.0, 1.0)
 
@@ -52,7 +52,7 @@ def dgli(
     n = unit(direction)
     ends, shape = pairs(A, B, C, D)
     values, touched = _dgli(ends, (float(n[0]), float(n[1]), float(n[2])))
-    return settle(values, touched, shape, touching)
+    return resolve_touching(values, touched, shape, touching)
 
 
 def unit(direction: ArrayLike) -> FloatArray:

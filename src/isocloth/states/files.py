@@ -27,9 +27,9 @@ class StoredState(NamedTuple):
 
 
 def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
-    """A state from a file: one frame of a trajectory (.npz, .h5), or an .npz with one of the arrays
+    """A state from a file: one frame of a trajectory (.npz, .h5), or arrays in an .npz file.
 
-    positions (n, 3), with `rest` (n, 3) and `faces` unless they are of the database's mesh;
+    The array is one of: positions (n, 3), with `rest` (n, 3) and `faces` unless they are of the database's mesh;
     boundary (b, 3), with `corners` (4,) unless all sides have equally many points;
     segments (8, 2, 3), NaN where hidden.
     """

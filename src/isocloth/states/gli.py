@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.contact.distance import Point, dot, minus
-from isocloth.states.segments import Touching, corner, pairs, settle, touch
+from isocloth.states.segments import Touching, corner, pairs, resolve_touching, touch
 
 
 def gli(A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike, *, touching: Touching = "raise") -> FloatArray:
@@ -31,7 +31,7 @@ def gli(A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike, *, touching: Tou
     """
     ends, shape = pairs(A, B, C, D)
     values, touched = _gli(ends)
-    return settle(values, touched, shape, touching)
+    return resolve_touching(values, touched, shape, touching)
 
 
 @kernel

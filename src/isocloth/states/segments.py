@@ -42,7 +42,7 @@ def pairs(A: ArrayLike, B: ArrayLike, C: ArrayLike, D: ArrayLike) -> tuple[Float
     return stacked.reshape(-1, 4, 3), shape
 
 
-def settle(values: FloatArray, touching: BoolArray, shape: tuple[int, ...], how: Touching) -> FloatArray:
+def resolve_touching(values: FloatArray, touching: BoolArray, shape: tuple[int, ...], how: Touching) -> FloatArray:
     """The values (n,) in their shape, with an error or NaN where segments touch."""
     if how not in ("raise", "nan"):
         raise InputError(f"touching is {how!r}, expected 'raise' or 'nan'")

@@ -30,7 +30,7 @@ from isocloth.terms.rows import Rows, pack, stack, weighted
 DISCRETISATIONS = ("net", "nodal", "stabilised")
 
 #: stiffness of the edges of "stabilised" relative to the enforced rows; chosen with the locking test of a square in
-#: view (docs/validation.md says what was tried, and what other scenes then showed)
+#: view (docs/validation/locking.md says what was tried, and what other scenes then showed)
 STABILISER = 0.02
 
 

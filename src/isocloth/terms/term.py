@@ -67,6 +67,19 @@ class ProjectiveTerm(Term, Protocol):
         ...
 
 
+@runtime_checkable
+class DampedTerm(Term, Protocol):
+    """A term whose stencils each have one measure of strain, which viscosity can slow down; optional too."""
+
+    def strain(self, x: FloatArray) -> FloatArray:
+        """Measure of strain of every stencil, (e,)."""
+        ...
+
+    def damped(self, rate: float, past: FloatArray) -> DampedTerm:
+        """The term with the viscous potential of a step: `rate` is the viscosity over the step's length."""
+        ...
+
+
 def total_energy(term: Term, x: FloatArray) -> float:
     """E in J at positions x (n, 3)."""
     each = np.empty(len(term.stencils))
@@ -93,7 +106,7 @@ def assembled_hessian(term: Term, x: FloatArray, n: int, psd: bool) -> sp.csr_ma
 
 def assembled_blocks(term: Term, blocks: FloatArray, n: int) -> sp.csr_matrix:
     """Sum (3n, 3n) of one block (3m, 3m) per stencil, such as those of `hessian` and `rest_gradient`."""
-    places = (3 * term.stencils[:, :, None] + np.arange(3)).reshape(len(blocks), -1)
+    places = (3 * term.stencils[:, :, None] + np.arange(3)).reshape(blocks.shape[:2])
     rows = np.broadcast_to(places[:, :, None], blocks.shape)
     columns = np.broadcast_to(places[:, None, :], blocks.shape)
     return sp.csr_matrix((blocks.ravel(), (rows.ravel(), columns.ravel())), shape=(3 * n, 3 * n))

@@ -12,7 +12,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.cloth.cloth import Cloth, kinetic_energy, potential_energy
 from isocloth.cloth.step import Past, Scheme, Step, build_step
 from isocloth.simulation.announce import announce_compilation
-from isocloth.simulation.integrators import BY_NAME
+from isocloth.simulation.integrators import BY_NAME, euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.stepper import Part, Targets, body_wrenches
@@ -71,7 +71,11 @@ class FreeStepper:
 
     def scheme(self, state: State, targets: Targets, h: float) -> Scheme:
         """The integrator's. After a grasp or a release forces jump, and the step before would be extrapolated into a
-        wrong velocity: its history starts anew."""
+        wrong velocity: its history starts anew. What has to be cut is mostly an impact, and its parts are of first
+        order: a second-order scheme remembers the velocity before, and their impulses would not be the change of
+        momentum."""
+        if targets.parts > 1:
+            return euler(h, 0.0)
         same = targets.held is state.held or np.array_equal(targets.held, state.held)
         return self._scheme(h, state.previous_timestep if same else 0.0)
 

@@ -1,0 +1,1 @@
+"""Discrete Morse theory of a triangulated surface: heights, flows, level sets, cells, homology."""
