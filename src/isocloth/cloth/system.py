@@ -23,22 +23,28 @@ second derivative it has is one of three:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.compiled import inlined, kernel
+from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.sparse.block_index import BlockIndex, find_block
 from isocloth.sparse.dissection import LEAF, Order, dissect_quickly
-from isocloth.sparse.fronts import Fronts, SparseCholesky, Storage
+from isocloth.sparse.factor import Factor, Storage
+from isocloth.sparse.fronts import Fronts
 from isocloth.sparse.ordering import dissect
-from isocloth.sparse.pattern import Pattern, pattern_of, with_pairs
+from isocloth.sparse.pattern import pattern_of, with_pairs
+from isocloth.sparse.symbolic import Symbolic, analyse
 from isocloth.terms.rows import RowArrays, Rows
 
 BOUND, TENSION, EXACT = 0, 1, 2
+
+_NONE = np.empty(0)
 
 
 class Assembly(NamedTuple):
@@ -58,61 +64,154 @@ class Assembly(NamedTuple):
     blocks: IntArray  # (q, 4): place and stride of the blocks of stencils; where each starts in H, and its stride there
 
 
-class NewtonSystem:
-    """The factor and the maps into it for one cloth."""
+class Maps(NamedTuple):
+    """What of `Assembly` follows from the layout of a factor."""
 
-    factor: SparseCholesky
-    assembly: Assembly
+    pairs: IntArray
+    kept: IntArray
+    links: IntArray
+    nodes: IntArray
+    bends: IntArray
+    bend_value: FloatArray
+    blocks: IntArray
 
-    def __init__(self, cloth: Cloth, stiffness: sp.csr_matrix | None = None) -> None:
-        """stiffness (n, n): what takes the place of the cloth's bending matrix."""
-        rows, n = cloth.rows, cloth.n
-        self._rows, self._rest = rows, cloth.mesh.vertices
-        sizes = rows.sizes
+
+class Variables(NamedTuple):
+    """The variables of the system, and which of them rows, bending and stencils couple; q counts pairs of nodes."""
+
+    n: int  # nodes, which come first; then the multipliers of kept rows
+    nodes: IntArray  # of the rows, slot by slot
+    ptr: IntArray  # (r + 1,) row -> its slots
+    row_of: IntArray  # (q,) row of a pair, ...
+    slot_a: IntArray  # ... and the slots of its nodes
+    slot_b: IntArray
+    number: IntArray  # (r,) variable of the row's multiplier, or -1
+    slots: IntArray  # of kept rows, where J has an entry
+    owner: IntArray  # variable of the multiplier, slot by slot
+    bending: tuple[IntArray, IntArray, FloatArray]  # entries of K: row, column, value
+    blocks: IntArray  # of stencils, see `_stencil_blocks`
+
+
+class SharedSystem:
+    """Pattern, order, symbolic factor and maps of Newton's system: all but numbers, and the same for every fabric.
+
+    Simulations of equal cloths share one, in any number of threads; nothing is written to it after it is made. Its
+    arrays are not marked as read-only, because kernels would be compiled anew for them.
+
+    Args:
+        rows: of the cloth; weights do not matter.
+        stiffness: (n, n) what bends.
+        stencils: nodes (e, m) of the terms over stencils.
+        rest: (n, 3) m, rest shape.
+    """
+
+    def __init__(self, rows: Rows, stiffness: sp.csr_matrix, stencils: tuple[IntArray, ...], rest: FloatArray) -> None:
+        n, sizes = len(rest), rows.sizes
         self._kept_rows = np.flatnonzero(rows.kept)
+        kept = len(self._kept_rows)
         number = np.full(len(rows), -1, dtype=np.int64)
-        number[self._kept_rows] = n + np.arange(len(self._kept_rows))
-        self._number = number
+        number[self._kept_rows] = n + np.arange(kept)
 
         row_of, a, b = _pairs(sizes)
         slot_a, slot_b = rows.ptr[row_of] + a, rows.ptr[row_of] + b
         entry = rows.square[row_of] + a * sizes[row_of] + b
         coupled = ~rows.kept[row_of] | (np.abs(rows.plus[entry]) + np.abs(rows.minus[entry]) > 0)
         row_of, slot_a, slot_b, entry = row_of[coupled], slot_a[coupled], slot_b[coupled], entry[coupled]
-        self._row_of, self._slot_a, self._slot_b = row_of, slot_a, slot_b
-        self._pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
-        self._stiffness = np.stack([rows.plus[entry], rows.minus[entry], rows.T[entry]], axis=1)
-        self._definite = rows.definite
-        self._slots = np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0))
-        self._owner = number[np.repeat(np.arange(len(rows)), sizes)]
-
-        self._blocks = _stencil_blocks([term.stencils for term in cloth.stencils])
-        self.stencil_entries = sum(9 * term.stencils.size * term.stencils.shape[1] for term in cloth.stencils)
-        k = sp.coo_matrix(cloth.stiffness if stiffness is None else stiffness)
-        self._bending = k.row.astype(np.int64), k.col.astype(np.int64), k.data.astype(np.float64)
-        kept = len(self._kept_rows)
-        i = np.concatenate(
-            [rows.nodes[slot_a], rows.nodes[self._slots], k.row, self._blocks[:, 0], np.arange(n + kept)]
-        )
-        j = np.concatenate(
-            [rows.nodes[slot_b], self._owner[self._slots], k.col, self._blocks[:, 1], np.arange(n + kept)]
-        )
+        self.pair_ptr = np.searchsorted(row_of, np.arange(len(rows) + 1)).astype(np.int64)
+        self.stiffness = np.stack([rows.plus[entry], rows.minus[entry], rows.T[entry]], axis=1)
+        self.definite = rows.definite
+        k = sp.coo_matrix(stiffness)
+        self._variables = v = Variables(
+            n, rows.nodes.copy(), rows.ptr.copy(), row_of, slot_a, slot_b, number,
+            np.flatnonzero(np.repeat(rows.kept, sizes) & (_row_strength(rows) > 0)),
+            number[np.repeat(np.arange(len(rows)), sizes)],
+            (k.row.astype(np.int64), k.col.astype(np.int64), k.data.astype(np.float64)), _stencil_blocks(stencils),
+        )  # fmt: skip
+        i = np.concatenate([v.nodes[slot_a], v.nodes[v.slots], k.row, v.blocks[:, 0], np.arange(n + kept)])
+        j = np.concatenate([v.nodes[slot_b], v.owner[v.slots], k.col, v.blocks[:, 1], np.arange(n + kept)])
         graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(n + kept,) * 2)
         self._pattern = pattern_of(graph)
         self._sizes = np.concatenate([np.full(n, 3), np.ones(kept, dtype=np.int64)])
         self._signs = np.concatenate([np.ones(n), -np.ones(kept)])
         self.scalars = 3 * n + kept
+        self._rest_points = self._points(rest)
+        #: without room for contacts, in an order that was found with care
+        self.symbolic = analyse(
+            self._pattern, dissect(graph, self._rest_points, self._sizes).order, self._sizes, self._signs
+        )
+        self.maps = self.maps_into(self.symbolic)
+
+    def __deepcopy__(self, known: object) -> SharedSystem:
+        return self  # nothing changes it
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes held by its arrays."""
+        parts = (*self._variables[1:-2], *self._variables.bending, self._variables.blocks, *self.maps, *self._pattern,
+                 self.pair_ptr, self.stiffness, self.definite, self._sizes, self._signs, self._rest_points)  # fmt: skip
+        return self.symbolic.nbytes + sum(int(array.nbytes) for array in parts)
+
+    def coupled(self, pairs: IntArray, positions: FloatArray) -> Symbolic:
+        """With blocks between further pairs (k, 2) of nodes, in an order for the cloth at positions (n, 3)."""
+        pattern = with_pairs(self._pattern, pairs)
+        points = np.concatenate([self._rest_points, self._points(positions)], axis=1)
+        return analyse(pattern, dissect_quickly(pattern, points, self._sizes, LEAF), self._sizes, self._signs)
+
+    def filled(self, pairs: IntArray, order: Order) -> Symbolic:
+        """The same in a given order, which takes a small part of the time."""
+        return analyse(with_pairs(self._pattern, pairs), order, self._sizes, self._signs)
+
+    def maps_into(self, symbolic: Symbolic) -> Maps:
+        """Where the contributions of the cloth go in a factor."""
+        blocks, v = symbolic.block_index, self._variables
+        kept, links = _place_kept(blocks, v.nodes, v.slots, v.owner, v.number, v.n)
+        bends, bend_value = _place_bends(blocks, *v.bending)
+        maps = Maps(
+            _place_pairs(blocks, v.nodes, v.ptr, v.row_of, v.slot_a, v.slot_b), kept, links, _place_nodes(blocks, v.n),
+            bends, bend_value, _place_blocks(blocks, v.blocks),
+        )  # fmt: skip
+        placed = (maps.pairs[:, 2], kept[:, 1], links[:, 0], maps.nodes[:, 0], bends[:, 0], maps.blocks[:, 0])
+        if min(a.min(initial=0) for a in placed) < 0:
+            raise AssertionError("a block of the cloth is missing from the pattern made for it")
+        return maps
+
+    def _points(self, positions: FloatArray) -> FloatArray:
+        """Where the variables are: nodes, and the multipliers amid the nodes of their rows."""
+        if len(self._kept_rows) == 0:
+            return positions.copy()
+        nodes, ptr = self._variables.nodes, self._variables.ptr
+        sums = np.add.reduceat(positions[nodes], ptr[:-1])[self._kept_rows]
+        return np.concatenate([positions, sums / np.diff(ptr)[self._kept_rows, None]])
+
+
+_shared_system = memoised(SharedSystem)
+
+
+class NewtonSystem:
+    """The factor and the maps into it for one cloth: numbers of its own, in a layout that equal cloths share."""
+
+    factor: Factor
+    assembly: Assembly
+
+    def __init__(self, cloth: Cloth, stiffness: sp.csr_matrix | None = None) -> None:
+        """stiffness (n, n): what takes the place of the cloth's bending matrix."""
+        stencils = tuple(term.stencils for term in cloth.stencils)
+        unweighted = replace(cloth.rows, weight=_NONE)
+        self._shared = _shared_system(
+            unweighted, cloth.stiffness if stiffness is None else stiffness, stencils, cloth.mesh.vertices
+        )
+        self._weight = cloth.rows.weight
+        self.scalars = self._shared.scalars
+        self.stencil_entries = sum(9 * nodes.size * nodes.shape[1] for nodes in stencils)
+        # the factor without contacts is kept, beside which the others come and go
         self._storage = Storage()
-        self._rest_points = self._points(self._rest)
-        # the careful one is kept, beside which the others come and go
-        careful = dissect(graph, self._rest_points, self._sizes).order
-        self._factor(self._pattern, careful, Storage())
-        self._free = self.factor, self.assembly
+        self._free = Factor(self._shared.symbolic), self._assembly(self._shared.maps)
+        self.free()
 
     @property
     def order(self) -> Order:
         """In which the variables are eliminated."""
-        return self.factor.order
+        return self.factor.symbolic.order
 
     def free(self) -> None:
         """No room for contacts between nodes."""
@@ -121,38 +220,22 @@ class NewtonSystem:
     def couple(self, pairs: IntArray, positions: FloatArray) -> None:
         """Make room for blocks between further pairs (k, 2) of nodes, in an order for them with the cloth at positions
         (n, 3)."""
-        pattern = with_pairs(self._pattern, pairs)
-        points = np.concatenate([self._rest_points, self._points(positions)], axis=1)
-        self._factor(pattern, dissect_quickly(pattern, points, self._sizes, LEAF), self._storage)
+        self._use(self._shared.coupled(pairs, positions))
 
     def fill(self, pairs: IntArray, order: Order) -> None:
         """The same in a given order, which takes a small part of the time."""
-        self._factor(with_pairs(self._pattern, pairs), order, self._storage)
+        self._use(self._shared.filled(pairs, order))
 
-    def _points(self, positions: FloatArray) -> FloatArray:
-        """Where the variables are: nodes, and the multipliers amid the nodes of their rows."""
-        if len(self._kept_rows) == 0:
-            return positions
-        rows = self._rows
-        sums = np.add.reduceat(positions[rows.nodes], rows.ptr[:-1])[self._kept_rows]
-        return np.concatenate([positions, sums / rows.sizes[self._kept_rows, None]])
-
-    def _factor(self, pattern: Pattern, order: Order, storage: Storage) -> None:
-        factor = SparseCholesky(pattern, order, self._sizes, self._signs, storage=storage)
-        rows, places, n = self._rows, factor.places, len(self._rest)
-        pairs: IntArray = _place_pairs(places, rows.nodes, rows.ptr, self._row_of, self._slot_a, self._slot_b)
-        kept, links = _place_kept(places, rows.nodes, self._slots, self._owner, self._number, n)
-        bends, bend_value = _place_bends(places, *self._bending)
-        nodes: IntArray = _place_nodes(places, n)
-        blocks: IntArray = _place_blocks(places, self._blocks)
-        placed = (pairs[:, 2], kept[:, 1], links[:, 0], nodes[:, 0], bends[:, 0], blocks[:, 0])
-        if min(a.min(initial=0) for a in placed) < 0:
-            raise AssertionError("a block of the cloth is missing from the pattern made for it")
-        assembly = Assembly(
-            self._pair_ptr, pairs, self._stiffness, rows.weight, self._definite, kept, links, nodes, bends, bend_value,
-            blocks,
-        )  # fmt: skip
+    def _use(self, symbolic: Symbolic) -> None:
+        factor, assembly = Factor(symbolic, self._storage), self._assembly(self._shared.maps_into(symbolic))
         self.factor, self.assembly = factor, assembly  # together: a user may interrupt what comes before
+
+    def _assembly(self, maps: Maps) -> Assembly:
+        shared = self._shared
+        return Assembly(
+            shared.pair_ptr, maps.pairs, shared.stiffness, self._weight, shared.definite, maps.kept, maps.links,
+            maps.nodes, maps.bends, maps.bend_value, maps.blocks,
+        )  # fmt: skip
 
 
 @inlined

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 
 
@@ -66,6 +67,7 @@ def build_surface(count: int, triangles: IntArray, thickness: float, features: I
     )
 
 
+@memoised
 def _edges(triangles: IntArray) -> IntArray:
     """Every edge once (e, 2), the smaller index first."""
     sides = np.sort(triangles[:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.history import ContactHistory, chosen_history
 from isocloth.contact.options import ContactOptions
@@ -20,6 +21,9 @@ from isocloth.obstacles.motion import Commanded
 
 #: keys of contacts with a solid start at -(its number << SHIFT)
 SHIFT = 40
+
+#: episodes of a learning loop often start alike
+_piercings = memoised(piercings)
 
 
 class CollisionWorld:
@@ -148,7 +152,7 @@ class CollisionWorld:
         if not self.self_collision:
             return
         faces = self.surface.faces[self.surface.body[self.surface.faces[:, 0]] == 0]
-        pierced = piercings(positions, self.surface.edges[: self.cloth_edges], faces)
+        pierced = _piercings(positions, self.surface.edges[: self.cloth_edges], faces)
         if len(pierced):
             at = positions[self.surface.edges[pierced[0, 0]]].mean(axis=0)
             raise InputError(

@@ -15,7 +15,8 @@ from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.sparse.cholesky import dot, solve
 from isocloth.sparse.fronts import Fronts
-from isocloth.sparse.multi_rhs import LANES, solve_eight, strip, wanted_fronts
+from isocloth.sparse.microkernels import strip
+from isocloth.sparse.multi_rhs import LANES, solve_eight, wanted_fronts
 
 #: what `ContactSpace.counts` counts
 SIZE, MADE, CHANGES = 0, 1, 2

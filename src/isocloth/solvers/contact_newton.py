@@ -43,7 +43,7 @@ from isocloth.solvers.coupling import NO_COUPLING, UNKNOWN_COUPLING, CouplingPat
 from isocloth.solvers.newton import Newton, NewtonOptions
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.dissection import Order
-from isocloth.sparse.fronts import precompile
+from isocloth.sparse.symbolic import precompile
 
 
 class ContactOutcome(NamedTuple):
@@ -102,7 +102,7 @@ class ContactNewton:
         if self._args is None:
             newton, factor = self.newton, self.system.factor
             cloth = newton.arrays._replace(assembly=self.system.assembly)
-            self._args = kernel_args((cloth, factor.fronts, factor.places, newton.work))
+            self._args = kernel_args((cloth, factor.fronts, factor.symbolic.block_index, newton.work))
         return self._args
 
     def lay_out(self, pairs: IntArray, positions: FloatArray) -> None:

@@ -31,12 +31,15 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.compiled import kernel
+from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.sparse.cholesky import factorise, solve
 from isocloth.sparse.dissection import LEAF, dissect_quickly
-from isocloth.sparse.fronts import Fronts, SparseCholesky
+from isocloth.sparse.factor import Factor
+from isocloth.sparse.fronts import Fronts
 from isocloth.sparse.pattern import pattern_of
+from isocloth.sparse.symbolic import Symbolic, analyse
 from isocloth.terms.aerodynamics import weight
 from isocloth.terms.midpoints import Midpoints
 
@@ -106,35 +109,17 @@ class Impulses:
         """Hold these nodes of the mesh from now on."""
         mid = self.midpoints
         self.held = nodes
-        held = sp.csr_matrix(mid.to_nodes[nodes])
-        ptr = np.concatenate([2 * np.arange(len(mid.pairs) + 1), np.repeat(np.diff(held.indptr), 3)])
-        ptr[len(mid.pairs) :] = np.cumsum(ptr[len(mid.pairs) :])
-        particles: list[IntArray] = [mid.pairs.ravel()]
-        weights = [np.zeros(0)]
-        for a, b in itertools.pairwise(held.indptr):  # three directions of every node, which `turn` chooses
-            particles.append(np.tile(held.indices[a:b].astype(np.int64), 3))
-            weights.append(np.tile(held.data[a:b], 3))
-        self.rows = len(ptr) - 1
+        found = _analyse(mid.pairs, sp.csr_matrix(mid.to_nodes[nodes]), mid.points)
+        self.factor = Factor(found.symbolic)
+        self.rows = len(found.ptr) - 1
         self._errors = np.zeros(self.rows)
-        members = np.concatenate(particles).astype(np.int64)
-        row = np.repeat(np.arange(self.rows), np.diff(ptr))
-        first, second = _shared(members, len(mid.area))
-        i, j = row[first], row[second]
-        graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(self.rows,) * 2)
-        sums = [np.bincount(row, mid.points[members, d], minlength=self.rows) for d in range(3)]
-        places = np.stack(sums, axis=1) / np.diff(ptr)[:, None]
-        pattern, single = pattern_of(graph), np.ones(self.rows, dtype=np.int64)
-        self.factor = SparseCholesky(pattern, dissect_quickly(pattern, places, single, LEAF), single)
-        swap = self.factor.rank[i] > self.factor.rank[j]
-        place, _ = self.factor.find(np.where(swap, j, i), np.where(swap, i, j))
-        everyone = np.arange(self.rows)
-        order = np.argsort(place, kind="stable")
+        # copied: a read-only array is another type for Numba, which would compile every kernel anew
+        ptr, particles, first, second, place, diagonal = (part.copy() for part in found[:6])
         self._links = Links(
-            mid.pairs, mid.lengths, ptr.astype(np.int64), members, np.zeros((len(members), 3)), first[order],
-            second[order], place[order], self.factor.find(everyone, everyone)[0], np.zeros(self.rows, dtype=bool),
-            self.mass,
+            mid.pairs, mid.lengths, ptr, particles, np.zeros((len(particles), 3)), first, second, place, diagonal,
+            np.zeros(self.rows, dtype=bool), self.mass,
         )  # fmt: skip
-        self._weights = np.concatenate(weights)
+        self._weights = found.weights
         self.turn(np.tile(np.eye(3), (len(nodes), 1, 1)), np.zeros((len(nodes), 3), dtype=bool))
 
     def turn(self, frames: FloatArray, loose: BoolArray) -> None:
@@ -249,6 +234,49 @@ class Impulses:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_previews": {}}  # the factors of a library cannot be copied
+
+
+class _LinkPattern(NamedTuple):
+    """What of `Links` depends on which nodes are held, and on nothing that moves."""
+
+    ptr: IntArray
+    particles: IntArray
+    first: IntArray
+    second: IntArray
+    place: IntArray
+    diagonal: IntArray
+    weights: FloatArray  # of the particles of held nodes
+    symbolic: Symbolic
+
+
+@memoised
+def _analyse(pairs: IntArray, held: sp.csr_matrix, points: FloatArray) -> _LinkPattern:
+    """Pattern of J M^-1 J^T for links between pairs (c, 2) of particles at points (m, 3), and held nodes (k, m)."""
+    ptr = np.concatenate([2 * np.arange(len(pairs) + 1), np.repeat(np.diff(held.indptr), 3)])
+    ptr[len(pairs) :] = np.cumsum(ptr[len(pairs) :])
+    particles: list[IntArray] = [pairs.ravel()]
+    weights = [np.zeros(0)]
+    for a, b in itertools.pairwise(held.indptr):  # three directions of every node, which `turn` chooses
+        particles.append(np.tile(held.indices[a:b].astype(np.int64), 3))
+        weights.append(np.tile(held.data[a:b], 3))
+    rows = len(ptr) - 1
+    members = np.concatenate(particles).astype(np.int64)
+    row = np.repeat(np.arange(rows), np.diff(ptr))
+    first, second = _shared(members, len(points))
+    i, j = row[first], row[second]
+    graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(rows, rows))
+    sums = [np.bincount(row, points[members, d], minlength=rows) for d in range(3)]
+    places = np.stack(sums, axis=1) / np.diff(ptr)[:, None]
+    pattern, single = pattern_of(graph), np.ones(rows, dtype=np.int64)
+    symbolic = analyse(pattern, dissect_quickly(pattern, places, single, LEAF), single)
+    swap = symbolic.rank[i] > symbolic.rank[j]
+    place, _ = symbolic.find(np.where(swap, j, i), np.where(swap, i, j))
+    diagonal, _ = symbolic.find(np.arange(rows), np.arange(rows))
+    order = np.argsort(place, kind="stable")
+    return _LinkPattern(
+        ptr.astype(np.int64), members, first[order], second[order], place[order], diagonal, np.concatenate(weights),
+        symbolic,
+    )  # fmt: skip
 
 
 def _shared(particles: IntArray, count: int) -> tuple[IntArray, IntArray]:

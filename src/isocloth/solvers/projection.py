@@ -15,14 +15,17 @@ import scipy.sparse as sp
 
 from isocloth.base.compiled import kernel
 from isocloth.base.errors import InputError
+from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.step import Step
 from isocloth.solvers.newton import ONE_STEP, Newton
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.cholesky import back_substitute, factorise
-from isocloth.sparse.fronts import Fronts, SparseCholesky
+from isocloth.sparse.factor import Factor
+from isocloth.sparse.fronts import Fronts
 from isocloth.sparse.ordering import dissect
+from isocloth.sparse.symbolic import Symbolic, analyse
 from isocloth.terms.rows import RowArrays, evaluate, select
 
 
@@ -64,7 +67,10 @@ class Projection:
         self._free = None
         if len(soft.rows) or cloth.stiffness.nnz or cloth.stencils:
             self._free = Newton(soft, ONE_STEP)
-        self.factor, self._products = _analyse(cloth, self._rows.arrays)
+        symbolic, products = _analyse(self._rows.arrays, cloth.mesh.vertices)
+        self.factor = Factor(symbolic)
+        # copied: a read-only array is another type for Numba, which would compile the kernel anew
+        self._products = Products(*(part.copy() for part in products))
         self._values = np.zeros(len(self._rows))
         self._jacobian = np.zeros((len(self._rows.nodes), 3))
 
@@ -91,15 +97,16 @@ class Projection:
         return Outcome(y, lam, reactions, iterations, error < o.tolerance, error, error, residual)
 
 
-def _analyse(cloth: Cloth, rows: RowArrays) -> tuple[SparseCholesky, Products]:
+@memoised
+def _analyse(rows: RowArrays, rest: FloatArray) -> tuple[Symbolic, Products]:
     """Pattern of J M^-1 J^T: two rows are coupled if they share a node."""
     count = len(rows.ptr) - 1
     sizes = np.diff(rows.ptr)
     row_of = np.repeat(np.arange(count), sizes)
     order = np.argsort(rows.nodes, kind="stable")
-    bounds = np.searchsorted(rows.nodes[order], np.arange(cloth.n + 1))
+    bounds = np.searchsorted(rows.nodes[order], np.arange(len(rest) + 1))
     first, second = [], []
-    for node in range(cloth.n):
+    for node in range(len(rest)):
         slots = order[bounds[node] : bounds[node + 1]]
         upper = np.triu_indices(len(slots))
         first.append(slots[upper[0]])
@@ -107,14 +114,14 @@ def _analyse(cloth: Cloth, rows: RowArrays) -> tuple[SparseCholesky, Products]:
     a, b = np.concatenate(first), np.concatenate(second)
     i, j = row_of[a], row_of[b]
     graph = sp.csr_matrix((np.ones(2 * len(i)), (np.r_[i, j], np.r_[j, i])), shape=(count, count))
-    centres = sp.csr_matrix((np.ones(len(row_of)), (row_of, rows.nodes)), shape=(count, cloth.n))
-    points = (centres @ cloth.mesh.vertices) / sizes[:, None]
+    centres = sp.csr_matrix((np.ones(len(row_of)), (row_of, rows.nodes)), shape=(count, len(rest)))
+    points = (centres @ rest) / sizes[:, None]
     single = np.ones(count, dtype=np.int64)
-    factor = SparseCholesky(graph, dissect(graph, points, single).order, single)
-    swap = factor.rank[i] > factor.rank[j]
-    place, _ = factor.find(np.where(swap, j, i), np.where(swap, i, j))
-    diagonal, _ = factor.find(np.arange(count), np.arange(count))
-    return factor, Products(a, b, place, diagonal)
+    symbolic = analyse(graph, dissect(graph, points, single).order, single)
+    swap = symbolic.rank[i] > symbolic.rank[j]
+    place, _ = symbolic.find(np.where(swap, j, i), np.where(swap, i, j))
+    diagonal, _ = symbolic.find(np.arange(count), np.arange(count))
+    return symbolic, Products(a, b, place, diagonal)
 
 
 @kernel

@@ -9,8 +9,9 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.sparse.cholesky import factorise
-from isocloth.sparse.fronts import SparseCholesky
+from isocloth.sparse.factor import Factor
 from isocloth.sparse.ordering import dissect
+from isocloth.sparse.symbolic import analyse
 
 
 class Analysis:
@@ -37,12 +38,13 @@ class Analysis:
         elif len(points) != n:
             raise InputError(f"{len(points)} points for {n} nodes of A: expected one per node")
         sizes = np.full(n, block)
-        self.factor = SparseCholesky(graph, dissect(graph, np.asarray(points, dtype=np.float64), sizes).order, sizes)
-        rank = self.factor.rank
+        symbolic = analyse(graph, dissect(graph, np.asarray(points, dtype=np.float64), sizes).order, sizes)
+        self.factor = Factor(symbolic)
+        rank = symbolic.rank
         first, second = row // block, col // block
         self._entries = np.flatnonzero(rank[first] <= rank[second])
         first, second = first[self._entries], second[self._entries]
-        place, stride = self.factor.find(first, second)
+        place, stride = symbolic.find(first, second)
         self._places = place + row[self._entries] % block * stride + col[self._entries] % block
         self._pattern = matrix.indptr.copy(), matrix.indices.copy()
 

@@ -6,19 +6,17 @@ quasidefinite matrices, 1995), so the order is chosen for sparsity alone.
 
 The pattern is analysed once; each factorisation then runs without allocation, in a fixed order of operations (the same
 input gives the same bits) and without the interpreter's lock. Rows of U are stored, with 1/D on the diagonal: no root
-is taken, and each pivot divides once. Rows and columns are padded to whole tiles (see tile.py), which then need no
-special cases at the edges: what lands in the padding of the columns, or left of the diagonal, is never read. Reference:
-Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear systems, 1983.
+is taken, and each pivot divides once. Rows and columns are padded to whole tiles (see microkernels.py), which then
+need no special cases at the edges: what lands in the padding of the columns, or left of the diagonal, is never read.
+Reference: Duff and Reid, The multifrontal solution of indefinite sparse symmetric linear systems, 1983.
 """
 
 from __future__ import annotations
 
 from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import FloatArray
-from isocloth.sparse.add_block import add_block
-from isocloth.sparse.four_rows import reduce_rows
 from isocloth.sparse.fronts import Fronts
-from isocloth.sparse.tile import COLUMNS, ROWS, TALL, tall_tile, tile
+from isocloth.sparse.microkernels import COLUMNS, ROWS, TALL, add_block, reduce_rows, tall_tile, tile
 
 #: stands in for a pivot of the wrong sign: infinities do not spread, and the variable stays where it is
 _FROZEN = 1e300

@@ -1,8 +1,8 @@
-"""The pattern of a sparse symmetric factorisation: which variables meet in which front, and where everything is stored.
+"""The fronts of a sparse symmetric factorisation: which variables meet in which front, and where everything is stored.
 
-Analysed once for a cloth; cholesky.py fills it with numbers at every step. A front eliminates the variables of one
-group of the dissection; what they are coupled to further up is its boundary, and what the elimination leaves there, its
-Schur complement, is added to the parent front.
+A front eliminates the variables of one group of the dissection; what they are coupled to further up is its boundary,
+and what the elimination leaves there, its Schur complement, is added to the parent front. `symbolic.py` lays the fronts
+out, `factor.py` gives them numbers, and `cholesky.py` factors these.
 """
 
 from __future__ import annotations
@@ -10,19 +10,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 
 from isocloth.base.compiled import kernel
-from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.sparse.block_index import BlockIndex, find_blocks, tabulate
-from isocloth.sparse.dissection import LEAF, Fill, Order, dissect_quickly, families, fill
-from isocloth.sparse.pattern import Pattern, pattern_of, with_pairs
-from isocloth.sparse.tile import COLUMNS, ROWS
+from isocloth.sparse.dissection import Fill, families
+from isocloth.sparse.microkernels import COLUMNS, ROWS
 
 
-class Fronts(NamedTuple):
-    """The symbolic factor and its storage: plain arrays, one entry per front unless said otherwise.
+class FrontIndex(NamedTuple):
+    """The indices of all fronts: plain arrays, one entry per front unless said otherwise.
 
     A front eliminates whole tiles: its pivots are followed by up to three of no meaning, each 1 and coupled to nothing,
     and then by the boundary.
@@ -36,100 +32,49 @@ class Fronts(NamedTuple):
     scalar_ptr: IntArray  # front -> its slice of `scalars`
     scalars: IntArray  # scalars of the front: pivots, padding, boundary, in order of elimination; 0 in the padding
     sign: FloatArray  # +1 or -1 for each of `scalars`; 1 in the padding
-    panel_ptr: IntArray  # front -> offset of its pivot rows in `panel`
-    schur_ptr: IntArray  # front -> offset of its Schur complement in `schur`
+    panel_ptr: IntArray  # front -> offset of its pivot rows in the panel
+    schur_ptr: IntArray  # front -> offset of its Schur complement
     child_ptr: IntArray  # front -> its slice of `children`
     children: IntArray
     run_ptr: IntArray  # front -> its slice of `runs`
     runs: IntArray  # (start, end, target): boundary scalars start..end lie at target.. in the parent front
-    panel: FloatArray
-    schur: FloatArray
+
+
+class FrontSizes(NamedTuple):
+    """How many numbers a factor holds."""
+
+    panel: int
+    schur: int
+    divided: int
+    work: int
+
+
+class Fronts(NamedTuple):
+    """What kernels read of a factor: the fields of `FrontIndex`, which factors share, and numbers of its own."""
+
+    pivots: IntArray
+    rows: IntArray
+    size: IntArray
+    stride: IntArray
+    schur_stride: IntArray
+    scalar_ptr: IntArray
+    scalars: IntArray
+    sign: FloatArray
+    panel_ptr: IntArray
+    schur_ptr: IntArray
+    child_ptr: IntArray
+    children: IntArray
+    run_ptr: IntArray
+    runs: IntArray
+    panel: FloatArray  # rows of U
+    schur: FloatArray  # Schur complements that wait for their parents
     divided: FloatArray  # D^-1 U of the front at hand
     work: FloatArray  # one front's right-hand side
 
 
-class Storage:
-    """Memory for the numbers of one factor after the other: touching fresh memory costs as much as filling it."""
-
-    def __init__(self) -> None:
-        self._arrays: dict[str, FloatArray] = {}
-
-    def room(self, name: str, size: int) -> FloatArray:
-        """So many numbers, of no meaning."""
-        if len(self._arrays.get(name, ())) < size:
-            self._arrays[name] = np.zeros(size if name not in self._arrays else size + size // 4)
-        return self._arrays[name][:size]
-
-
-class SparseCholesky:
-    """Factor of a matrix whose pattern, variable by variable, is `graph`.
-
-    Args:
-        graph: (n, n) pattern over variables.
-        order: in which they are eliminated. One that was made for another pattern will do, at the price of fill.
-        sizes: (n,) scalars per variable (3 for a node, 1 for a multiplier).
-        signs: (n,) +1 or -1 per variable; all + (positive definite) if None.
-        storage: memory of a factor that is not needed any more; None takes its own.
-    """
-
-    def __init__(
-        self,
-        graph: sp.csr_matrix | Pattern,
-        order: Order,
-        sizes: IntArray,
-        signs: FloatArray | None = None,
-        *,
-        storage: Storage | None = None,
-    ) -> None:
-        pattern = graph if isinstance(graph, Pattern) else pattern_of(sp.csr_matrix(graph))
-        sizes = np.asarray(sizes, dtype=np.int64)
-        filled: Fill = fill(pattern, order)
-        sign = np.repeat(np.ones(len(sizes)) if signs is None else signs, sizes)
-        f, column = _store(order.group_ptr, filled, sizes, sign, Storage() if storage is None else storage)
-        self.order = order
-        self.fronts = f
-        self.places: BlockIndex = tabulate(order, filled, column, f.panel_ptr, f.stride)
-
-    @property
-    def flops(self) -> int:
-        """Operations of one factorisation, a multiply-add counted as two."""
-        p = self.fronts.pivots
-        m = p + self.fronts.size - self.fronts.rows
-        return int((_pyramid(m) - _pyramid(m - p)).sum())
-
-    @property
-    def memory(self) -> int:
-        """Bytes held by the factor."""
-        return self.fronts.panel.nbytes + self.fronts.schur.nbytes
-
-    @property
-    def rank(self) -> IntArray:
-        """Place of each variable in the elimination."""
-        return self.places.rank
-
-    def find(self, first: IntArray, second: IntArray) -> tuple[IntArray, IntArray]:
-        """Where block (first, second), with rank[first] <= rank[second], starts in `panel`, and its row stride."""
-        place = np.empty(len(first), dtype=np.int64)
-        if not find_blocks(self.places, first, second, place):
-            raise InputError("a block outside the analysed pattern was asked for")
-        return place, self.places.stride[first]
-
-
-def _pyramid(m: IntArray) -> IntArray:
-    """1 + 4 + 9 + ... + m^2."""
-    return m * (m + 1) * (2 * m + 1) // 6
-
-
-def precompile() -> None:
-    """Load, or compile, what ordering quickly needs: when layers first meet, a robot must not wait for it."""
-    pattern = with_pairs(pattern_of(sp.identity(2, format="csr")), np.array([[0, 1]]))
-    sizes = np.full(2, 3)
-    SparseCholesky(pattern, dissect_quickly(pattern, np.eye(2, 6), sizes, LEAF), sizes)
-
-
-def _store(
-    group_ptr: IntArray, filled: Fill, sizes: IntArray, sign: FloatArray, storage: Storage
-) -> tuple[Fronts, IntArray]:
+def lay_out(
+    group_ptr: IntArray, filled: Fill, sizes: IntArray, sign: FloatArray
+) -> tuple[FrontIndex, FrontSizes, IntArray]:
     """Expand variables to scalars, lay out the storage and the maps from each front to its parent.
 
     Returns the first column of every variable in its front, too.
@@ -146,7 +91,7 @@ def _store(
     stride, edge = _padded(m, COLUMNS), _padded(b, COLUMNS)
     panel_sizes = rows * stride
     schur_ptr, schur_total = _stack(_padded(b, ROWS) * edge, parent)
-    fronts = Fronts(
+    index = FrontIndex(
         pivots=p,
         rows=rows,
         size=m,
@@ -161,13 +106,12 @@ def _store(
         children=children,
         run_ptr=run_ptr,
         runs=runs,
-        # the last tile may read, though not write, a little beyond
-        panel=storage.room("panel", int(panel_sizes.sum()) + 2 * COLUMNS),
-        schur=storage.room("schur", schur_total + 2 * COLUMNS),
-        divided=storage.room("divided", int(panel_sizes.max()) + 2 * COLUMNS),
-        work=np.zeros(int(m.max())),
     )
-    return fronts, column
+    beyond = 2 * COLUMNS  # the last tile may read, though not write, a little beyond
+    totals = FrontSizes(
+        int(panel_sizes.sum()) + beyond, schur_total + beyond, int(panel_sizes.max()) + beyond, int(m.max())
+    )
+    return index, totals, column
 
 
 @kernel

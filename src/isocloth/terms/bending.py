@@ -22,6 +22,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.errors import InputError
+from isocloth.base.memo import memoised
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
@@ -36,6 +37,7 @@ _RESOLVED = 0.15
 _WIDER = 1.5
 
 
+@memoised
 def bending(mesh: Mesh, model: str = "hessian") -> sp.csr_matrix:
     """K (n, n) in 1/m^2: kappa (N m) times phi^T K phi / 2 is an energy in joule."""
     if model == "hessian":
@@ -51,6 +53,7 @@ def bending(mesh: Mesh, model: str = "hessian") -> sp.csr_matrix:
     raise InputError(f"bending model {model!r} is unknown; choose one of {', '.join(MATRICES)}")
 
 
+@memoised
 def near_bending(mesh: Mesh, matrix: sp.csr_matrix) -> tuple[sp.csr_matrix, float]:
     """K (n, n) with what couples nodes of no common element moved to the diagonal, by absolute value, and how far.
 

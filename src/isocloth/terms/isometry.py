@@ -19,12 +19,13 @@ from dataclasses import replace
 import numpy as np
 
 from isocloth.base.errors import InputError
-from isocloth.base.typing import FloatArray, IntArray
+from isocloth.base.memo import memoised
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import gauss
 from isocloth.terms.metric import at_nodes, element_metric
 from isocloth.terms.net import net_angles
-from isocloth.terms.rows import Rows, pack, stack
+from isocloth.terms.rows import Rows, pack, stack, weighted
 
 DISCRETISATIONS = ("net", "nodal", "stabilised")
 
@@ -60,30 +61,43 @@ def isometry(
         softest: stiffness that the stabiliser must not exceed, J/m^2; its edges run in all directions and resist shear.
     """
     discretisation = discretisation_for(mesh, discretisation)
+    stabilised = discretisation == "stabilised" and softest > 0.0
+    rows, share, soft = _unweighted(mesh, "net" if discretisation == "net" else "nodal", shear, stabilised)
+    return weighted(rows, np.where(soft, min(STABILISER * stiffness, softest), stiffness) * share)
+
+
+@memoised
+def _unweighted(mesh: Mesh, kind: str, shear: bool, stabilised: bool) -> tuple[Rows, FloatArray, BoolArray]:
+    """Rows of a discretisation, the area (r,) m^2 that each one stands for, and which (r,) belong to the stabiliser."""
     sheared = np.concatenate([mesh.interior_nodes, mesh.corners]) if shear else np.empty(0, dtype=np.int64)
     share = _share(mesh)
-    if discretisation == "net":
-        angles = net_angles(mesh, sheared)
-        return stack(_weighted(edges(mesh, mesh.edges), stiffness * _edge_share(mesh, mesh.edges, share)),
-                     _weighted(angles, stiffness * share[sheared]))  # fmt: skip
-    inside = mesh.interior_nodes
-    parts = [
-        _weighted(nodal_metric(mesh, "E", inside), stiffness * share[inside]),
-        _weighted(nodal_metric(mesh, "G", inside), stiffness * share[inside]),
-        _weighted(nodal_metric(mesh, "F", sheared), stiffness * share[sheared]),
-        _weighted(edges(mesh, mesh.boundary_edges), stiffness * _edge_share(mesh, mesh.boundary_edges, share)),
-    ]
-    if discretisation == "stabilised" and softest > 0.0:
-        within = mesh.edge_faces[:, 1] >= 0
-        soft = edges(mesh, mesh.edges[within])
-        soft = replace(soft, enforced=np.zeros(len(soft), dtype=bool))
-        least = min(STABILISER * stiffness, softest)
-        parts.append(_weighted(soft, least * _edge_share(mesh, mesh.edges[within], share)))
-    return stack(*parts)
+    if kind == "net":
+        parts = [(edges(mesh, mesh.edges), _edge_share(mesh, mesh.edges, share)),
+                 (net_angles(mesh, sheared), share[sheared])]  # fmt: skip
+    else:
+        inside, border = mesh.interior_nodes, mesh.boundary_edges
+        parts = [
+            (nodal_metric(mesh, "E", inside), share[inside]),
+            (nodal_metric(mesh, "G", inside), share[inside]),
+            (nodal_metric(mesh, "F", sheared), share[sheared]),
+            (edges(mesh, border), _edge_share(mesh, border, share)),
+        ]
+    enforced = sum(len(rows) for rows, _ in parts)
+    if stabilised:
+        within = mesh.edges[mesh.edge_faces[:, 1] >= 0]
+        soft = edges(mesh, within)
+        parts.append((replace(soft, enforced=np.zeros(len(soft), dtype=bool)), _edge_share(mesh, within, share)))
+    rows = stack(*[part for part, _ in parts])
+    return rows, np.concatenate([area for _, area in parts]), np.arange(len(rows)) >= enforced
 
 
 def edges(mesh: Mesh, pairs: IntArray) -> Rows:
     """|p_i - p_j|^2 / l^2 - 1 for each pair of nodes (e, 2) (eq. 7, made dimensionless)."""
+    return weighted(_edges(mesh, pairs), np.ones(len(pairs)))
+
+
+@memoised
+def _edges(mesh: Mesh, pairs: IntArray) -> Rows:
     a, b = pairs.T
     k = np.arange(len(pairs))
     scale = 1.0 / np.sum((mesh.vertices[a] - mesh.vertices[b]) ** 2, axis=1)
@@ -101,10 +115,6 @@ def nodal_metric(mesh: Mesh, component: str, nodes: IntArray) -> Rows:
     """E, F or G at the given nodes by weighted residuals with the lumped mass (eq. 11)."""
     local = element_metric(mesh, component, gauss(mesh.faces.shape[1]))
     return pack(*at_nodes(mesh, local, nodes), mesh.vertices, len(nodes))
-
-
-def _weighted(rows: Rows, weight: FloatArray) -> Rows:
-    return replace(rows, weight=np.ascontiguousarray(weight, dtype=np.float64))
 
 
 def _share(mesh: Mesh) -> FloatArray:

@@ -18,12 +18,13 @@ cylinder cost what a plate does; irregular ones cost 2 % more, cut squares 3 to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.errors import MeshError
+from isocloth.base.memo import memoised
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 
@@ -45,6 +46,13 @@ class Midpoints:
 
 def midpoints(mesh: Mesh) -> Midpoints:
     """Discretise a triangle mesh, the rest shape."""
+    shared = _midpoints(mesh)
+    # what kernels read is copied: a read-only array is another type, and every kernel would be compiled anew for it
+    return replace(shared, pairs=shared.pairs.copy(), lengths=shared.lengths.copy(), area=shared.area.copy())
+
+
+@memoised
+def _midpoints(mesh: Mesh) -> Midpoints:
     if mesh.element != "triangle":
         raise MeshError(
             "the nonconforming model needs triangles: use a triangle mesh, e.g. ic.meshes.rectangle(..., "

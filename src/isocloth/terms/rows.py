@@ -112,6 +112,15 @@ def pack(row: IntArray, i: IntArray, j: IntArray, value: FloatArray, vertices: F
     return rows
 
 
+def weighted(rows: Rows, weight: FloatArray) -> Rows:
+    """Rows that others share, with weights (r,) of their own.
+
+    What kernels read is copied: Numba takes a read-only array for another type, and would compile every kernel anew.
+    """
+    own = {name: getattr(rows, name).copy() for name in ("ptr", "nodes", "square", "T", "rest", "enforced", "root")}
+    return replace(rows, weight=np.ascontiguousarray(weight, dtype=np.float64), **own)
+
+
 def lengths(rows: Rows) -> Rows:
     """The same rows, each 1 at rest, as lengths in place of their squares."""
     return replace(rows, rest=np.full(len(rows), 2.0), root=np.ones(len(rows), dtype=bool))

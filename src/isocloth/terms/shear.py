@@ -10,19 +10,24 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.memo import memoised
 from isocloth.meshes import Mesh
 from isocloth.terms.isometry import discretisation_for, nodal_metric
 from isocloth.terms.mass import lumped_areas
 from isocloth.terms.net import net_angles
-from isocloth.terms.rows import Rows
+from isocloth.terms.rows import Rows, weighted
 
 
 def shear(mesh: Mesh, stiffness: float, discretisation: str | None = None) -> Rows:
     """Rows F at all nodes, weighted by ks times the nodes' areas; an energy, not part of the isometry."""
-    nodes = np.arange(mesh.n_vertices)
-    net = discretisation_for(mesh, discretisation) == "net"
-    rows = net_angles(mesh, nodes) if net else nodal_metric(mesh, "F", nodes)
+    rows = _unweighted(mesh, discretisation_for(mesh, discretisation) == "net")
     area = lumped_areas(mesh.vertices, mesh.faces)
     # a tiny weight keeps the row usable when the user asks for no resistance at all
-    weight = np.maximum(stiffness, 1e-9) * area
-    return replace(rows, weight=weight, enforced=np.zeros(len(rows), dtype=bool))
+    return weighted(rows, np.maximum(stiffness, 1e-9) * area)
+
+
+@memoised
+def _unweighted(mesh: Mesh, net: bool) -> Rows:
+    nodes = np.arange(mesh.n_vertices)
+    rows = net_angles(mesh, nodes) if net else nodal_metric(mesh, "F", nodes)
+    return replace(rows, enforced=np.zeros(len(rows), dtype=bool))

@@ -21,17 +21,23 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.memo import memoised
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.isometry import edges
 from isocloth.terms.mass import lumped_areas
-from isocloth.terms.rows import Rows, lengths
+from isocloth.terms.rows import Rows, lengths, weighted
 
 
 def springs(mesh: Mesh, pairs: IntArray, weight: FloatArray, *, enforced: bool) -> Rows:
     """C = 2 (l / l_0 - 1) of pairs of nodes (s, 2), with weights (s,) J; `enforced` counts them as stretch."""
+    return weighted(_unweighted(mesh, pairs, enforced), weight)
+
+
+@memoised
+def _unweighted(mesh: Mesh, pairs: IntArray, enforced: bool) -> Rows:
     rows = lengths(edges(mesh, pairs))
-    return replace(rows, weight=np.ascontiguousarray(weight, dtype=np.float64), enforced=np.full(len(rows), enforced))
+    return replace(rows, enforced=np.full(len(rows), enforced))
 
 
 def structural_springs(mesh: Mesh, stiffness: float) -> Rows:
@@ -51,8 +57,14 @@ def shear_springs(mesh: Mesh, stiffness: float) -> Rows:
 
 def flexion_springs(mesh: Mesh, stiffness: float) -> Rows:
     """Springs over every second node; stiffness s in N/m."""
-    pairs, share = _across_nodes(mesh) if mesh.element == "quad" else _across_edges(mesh)
+    pairs, share = _second_neighbours(mesh)
     return springs(mesh, pairs, stiffness * share / 4, enforced=False)
+
+
+@memoised
+def _second_neighbours(mesh: Mesh) -> tuple[IntArray, FloatArray]:
+    """Pairs of nodes (s, 2) that flexion springs join, and the area (s,) of cloth for each."""
+    return _across_nodes(mesh) if mesh.element == "quad" else _across_edges(mesh)
 
 
 def _across_nodes(mesh: Mesh) -> tuple[IntArray, FloatArray]:

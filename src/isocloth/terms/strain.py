@@ -15,19 +15,27 @@ from dataclasses import replace
 
 import numpy as np
 
+from isocloth.base.memo import memoised
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.frames import node_directions
-from isocloth.terms.rows import Rows, lengths, pack
+from isocloth.terms.rows import Rows, lengths, pack, weighted
 
 
 def stretch_rows(mesh: Mesh, warp: float, weft: float) -> Rows:
     """2 (abs(w_u) - 1) and 2 (abs(w_v) - 1), weighted by the stiffnesses (N/m) times areas; equal ones are merged."""
+    rows, group, area = _stretch(mesh)
+    weight = np.concatenate([warp * area, weft * area]) / 4.0
+    return weighted(rows, np.bincount(group, weight).astype(np.float64))
+
+
+@memoised
+def _stretch(mesh: Mesh) -> tuple[Rows, IntArray, FloatArray]:
+    """Rows of stretch, the row (2 t,) of every triangle's warp and then weft, and the areas (t,) of triangles."""
     nodes, gradients, area = derivatives(mesh)
     count = len(nodes)
     corner = np.concatenate([nodes, nodes])
     factor = np.concatenate([gradients[..., 0], gradients[..., 1]])
-    weight = np.concatenate([warp * area, weft * area]) / 4.0
     kind = np.repeat([0, 1], count)
     # sorted by node and with a sign that does not depend on the triangle, the same edge of two cells is found equal
     size = np.abs(factor).max(axis=1, keepdims=True)
@@ -38,27 +46,32 @@ def stretch_rows(mesh: Mesh, warp: float, weft: float) -> Rows:
     factor = factor * np.sign(factor[:, :1])
     key = np.concatenate([named, np.round(factor / size * 1e6), kind[:, None]], axis=1)
     _, chosen, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    total = np.bincount(group.ravel(), weight).astype(np.float64)
     corner, factor = corner[chosen], factor[chosen]
     row = np.broadcast_to(np.arange(len(chosen))[:, None, None], (len(chosen), 3, 3))
     i = np.broadcast_to(corner[:, :, None], row.shape)
     value = factor[:, :, None] * factor[:, None, :]
     used = value != 0.0
     rows = pack(row[used], i[used], i.transpose(0, 2, 1)[used], value[used], mesh.vertices, len(chosen))
-    return replace(lengths(rows), weight=total)
+    return lengths(rows), group.ravel(), area
 
 
 def shear_rows(mesh: Mesh, stiffness: float) -> Rows:
     """w_u . w_v in every triangle, weighted by the stiffness (N/m) times its area."""
+    rows, area = _shear(mesh)
+    # a tiny weight keeps the row usable when the user asks for no resistance at all
+    return weighted(rows, np.maximum(stiffness, 1e-9) * area)
+
+
+@memoised
+def _shear(mesh: Mesh) -> tuple[Rows, FloatArray]:
+    """Rows of shear and the areas (t,) of their triangles."""
     nodes, gradients, area = derivatives(mesh)
     row = np.broadcast_to(np.arange(len(nodes))[:, None, None], (len(nodes), 3, 3))
     i = np.broadcast_to(nodes[:, :, None], row.shape)
     u, v = gradients[..., 0], gradients[..., 1]
     value = 0.5 * (u[:, :, None] * v[:, None, :] + v[:, :, None] * u[:, None, :])
     rows = pack(row.ravel(), i.ravel(), i.transpose(0, 2, 1).ravel(), value.ravel(), mesh.vertices, len(nodes))
-    # a tiny weight keeps the row usable when the user asks for no resistance at all
-    weight = np.maximum(stiffness, 1e-9) * area
-    return replace(rows, weight=weight, enforced=np.zeros(len(rows), dtype=bool))
+    return replace(rows, enforced=np.zeros(len(rows), dtype=bool)), area
 
 
 def derivatives(mesh: Mesh) -> tuple[IntArray, FloatArray, FloatArray]:
