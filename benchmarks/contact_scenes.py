@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -81,11 +82,16 @@ def slope(nodes: int) -> Stage:
     )
 
 
-def simulation(stage: Stage) -> Simulation:
-    """A stage in isocloth, with its defaults."""
+def simulation(stage: Stage, **options: Any) -> Simulation:
+    """A stage in isocloth, with its defaults unless options say otherwise."""
     plane = Plane([0.0, 0.0, 0.0], stage.normal, friction=stage.friction)
     sim = Simulation(
-        stage.mesh.with_vertices(stage.start), stage.fabric, rest=stage.mesh, obstacles=[plane], self_collision=True
+        stage.mesh.with_vertices(stage.start),
+        stage.fabric,
+        rest=stage.mesh,
+        obstacles=[plane],
+        self_collision=True,
+        **options,
     )
     if len(stage.held):
         sim.grasp(stage.held, stage.path)

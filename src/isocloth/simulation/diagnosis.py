@@ -12,8 +12,8 @@ from isocloth.solvers.outcome import Outcome
 #: by more than a hundredth
 INFEASIBLE = 0.03
 
-#: parts of the errors of an overstretched cloth that it is asked to lose in the smallest part of a step, where it cannot
-#: lose all, one after the other until that can be solved
+#: parts of the errors of an overstretched cloth that it is asked to lose in the smallest part of a step, where it
+#: cannot lose all, one after the other until that can be solved
 HEALED = (0.5, 0.1, 0.02)
 
 
