@@ -29,11 +29,15 @@ def positional(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def crowded(text: str) -> list[tuple[str, int]]:
     """Functions of a source, not compiled, with too many positional arguments, and their number."""
+    nodes = list(ast.walk(ast.parse(text)))
+    calls = [node for node in nodes if isinstance(node, ast.Call) and ast.unparse(node.func) in COMPILED]
+    handed = {ast.unparse(argument) for call in calls for argument in call.args}  # strip = intrinsic(_strip)
     return [
         (node.name, positional(node))
-        for node in ast.walk(ast.parse(text))
+        for node in nodes
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
         and not is_kernel(node)
+        and node.name not in handed
         and positional(node) > MOST_ARGUMENTS
     ]
 

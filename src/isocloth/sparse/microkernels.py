@@ -18,7 +18,7 @@ Arrays are flat; `c0` is where c starts in its array and `c_stride` the length o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from llvmlite import binding, ir
 from numba.core import cgutils, types
@@ -89,16 +89,18 @@ def _loop(
     return carried
 
 
-def _subtract_product(
-    builder: Any, rows: int, lanes: int, c: Any, c_stride: Any, u: Any, u_stride: Any, v: Any, v_deep: Any,
-    v_across: Any, depth: Any,
-) -> None:  # fmt: skip
-    """c[i, j] -= sum_k v[k, i] u[k, j] for i < rows, j < 8, k < depth; c, u, v point to their first numbers.
+class _Operand(NamedTuple):
+    """A matrix: where its first number is, and how far it is to the next row and to the next column."""
 
-    v[k, i] lies k v_deep + i v_across behind the first.
-    """
+    first: Any
+    row: Any
+    column: Any = None  # 1
+
+
+def _subtract_product(builder: Any, rows: int, lanes: int, c: _Operand, u: _Operand, v: _Operand, depth: Any) -> None:
+    """c[i, j] -= sum_k v[k, i] u[k, j] for i < rows, j < 8, k < depth."""
     vector = ir.VectorType(_F64, lanes)
-    across = [builder.mul(v_across, _number(i)) for i in range(rows)]
+    across = [builder.mul(v.column, _number(i)) for i in range(rows)]
     columns = range(0, COLUMNS, lanes)
 
     def grow(_: Any, u_row: Any, v_row: Any, *sums: Any) -> list[Any]:
@@ -109,13 +111,13 @@ def _subtract_product(
             for part in right:
                 product = builder.fmul(left, part, flags=("contract",))
                 grown.append(builder.fadd(next(old), product, flags=("contract",)))
-        return [builder.gep(u_row, [u_stride]), builder.gep(v_row, [v_deep]), *grown]
+        return [builder.gep(u_row, [u.row]), builder.gep(v_row, [v.row]), *grown]
 
     zeros = [ir.Constant(vector, [0.0] * lanes)] * (rows * len(columns))
-    _, _, *sums = _loop(builder, _number(0), depth, 1, grow, u, v, *zeros)
+    _, _, *sums = _loop(builder, _number(0), depth, 1, grow, u.first, v.first, *zeros)
     left_over = iter(sums)
     for i in range(rows):
-        c_row = builder.gep(c, [builder.mul(c_stride, _number(i))])
+        c_row = builder.gep(c.first, [builder.mul(c.row, _number(i))])
         for j in columns:
             place = builder.gep(c_row, [_number(j)])
             _store(builder, builder.fsub(_load(builder, place, vector), next(left_over)), place)
@@ -144,8 +146,8 @@ def _generate_tile(context: Any, builder: Any, signature: Any, arguments: Any, r
     c, u, v = _data(context, builder, signature, arguments, (0, 3, 5))
     c0, c_stride, u0, v0, stride, depth = (arguments[k] for k in (1, 2, 4, 6, 7, 8))
     _subtract_product(
-        builder, rows, _TILE_LANES, builder.gep(c, [c0]), c_stride, builder.gep(u, [u0]), stride,
-        builder.gep(v, [v0]), stride, _number(1), depth,
+        builder, rows, _TILE_LANES, _Operand(builder.gep(c, [c0]), c_stride), _Operand(builder.gep(u, [u0]), stride),
+        _Operand(builder.gep(v, [v0]), stride, _number(1)), depth,
     )  # fmt: skip
     return context.get_dummy_value()
 
@@ -172,8 +174,8 @@ def _generate_strip(context: Any, builder: Any, signature: Any, arguments: Any) 
     c, u, v = _data(context, builder, signature, arguments, (0, 3, 6))
     c0, c_stride, u0, u_stride, v0, v_deep, v_across, depth = (arguments[k] for k in (1, 2, 4, 5, 7, 8, 9, 10))
     _subtract_product(
-        builder, ROWS, _LANES, builder.gep(c, [c0]), c_stride, builder.gep(u, [u0]), u_stride, builder.gep(v, [v0]),
-        v_deep, v_across, depth,
+        builder, ROWS, _LANES, _Operand(builder.gep(c, [c0]), c_stride), _Operand(builder.gep(u, [u0]), u_stride),
+        _Operand(builder.gep(v, [v0]), v_deep, v_across), depth,
     )  # fmt: skip
     return context.get_dummy_value()
 
