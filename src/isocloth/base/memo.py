@@ -22,6 +22,8 @@ from typing import Any, ParamSpec, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.base.errors import InputTypeError
+
 #: results that are kept at the most; a cloth has about ten
 ENTRIES = 256
 #: bytes that these hold at the most; a cloth of 100 x 100 nodes has 85 MB, one of 17 x 17 has 2 MB
@@ -142,7 +144,7 @@ def _content(value: Any) -> Iterator[Any]:
     elif value is None or isinstance(value, (bool, int, float, str)):
         yield f"{type(value).__name__} {value!r};".encode()
     else:
-        raise TypeError(f"{type(value).__name__}: expected numbers, arrays, or something with a digest")
+        raise InputTypeError(f"{type(value).__name__}: expected numbers, arrays, or something with a digest")
 
 
 def _freeze(value: Any) -> int:

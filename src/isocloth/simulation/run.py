@@ -70,8 +70,10 @@ def run(
                 recorder.add(sim, pending)
                 pending, framed = [], (sim.state, sim.hands.targets(), done)
                 if on_frame is not None:
-                    on_frame(sim)
-                    framed = (sim.state, sim.hands.targets(), done)
+                    try:
+                        on_frame(sim)
+                    finally:  # what it has moved stays moved, even if it was interrupted
+                        framed = (sim.state, sim.hands.targets(), done)
                 if checkpoint is not None and time.monotonic() - saved > checkpoint_seconds:
                     _save(sim, recorder, Path(checkpoint), *framed, total, stride)
                     saved = time.monotonic()
