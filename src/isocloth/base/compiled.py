@@ -65,6 +65,17 @@ def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
     return compiled
 
 
+def embedded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A part of a kernel with a name of its own, for readers only: it computes as if it stood where it is called.
+
+    Handing on named tuples of arrays to a function costs a counted reference for each of them, on the way in and out.
+    """
+    compiled: Callable[..., Any] = nb.njit(forceinline=True, nogil=True, fastmath={"contract"}, error_model="numpy")(
+        function
+    )
+    return compiled
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a function of numbers, arrays and named tuples of them."""
     # No reordering of sums: a kernel exists on its own and inside its callers, optimised apart, and which of the two

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.base.typing import FloatArray, IntArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Isometric, Model
@@ -58,6 +58,11 @@ class Cloth:
     def near_bending(self) -> tuple[sp.csr_matrix, float]:
         """The part of K that couples nodes of common elements, and a bound of the rest; see `terms.bending`."""
         return near_bending(self.mesh, self.stiffness)
+
+    @cached_property
+    def nobody(self) -> BoolArray:
+        """(n,) none of the nodes."""
+        return np.zeros(self.n, dtype=np.bool_)
 
     @property
     def n(self) -> int:

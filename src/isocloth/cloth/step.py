@@ -16,7 +16,6 @@ second-order one everywhere.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -56,13 +55,12 @@ class StepArrays(NamedTuple):
     held: BoolArray  # (n,)
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """The problem of one step, or of a part of one."""
 
     arrays: StepArrays
     base: FloatArray  # x_bar (n, 3) m
-    h: FloatArray  # (n,) s, of the scheme of every node
+    h: float | FloatArray  # s, of the scheme; where nodes differ (n, 1)
     stencils: tuple[Term, ...]  # the terms over stencils as they act in this step
 
     @property
@@ -87,11 +85,12 @@ class Step:
 
     def velocities(self, positions: FloatArray) -> FloatArray:
         """(n, 3) m/s at the end of the step, if it ends at positions (n, 3)."""
-        return np.asarray((positions - self.base) / self.h[:, None])
+        velocities: FloatArray = (positions - self.base) / self.h
+        return velocities
 
     def with_targets(self, targets: FloatArray) -> Step:
         """The same step with other targets (r,) of the rows."""
-        return replace(self, arrays=self.arrays._replace(targets=targets))
+        return self._replace(arrays=self.arrays._replace(targets=targets))
 
 
 def build_step(
@@ -107,13 +106,15 @@ def build_step(
     """
     fabric = cloth.fabric
     mass_rate, bending_rate = damping_coefficients(fabric)
-    n = len(start)
-    load, base, inertia, h = np.empty((n, 3)), np.empty((n, 3)), np.empty(n), np.empty(n)
+    load, base, inertia = np.empty(start.shape), np.empty(start.shape), np.empty(len(start))
+    h: float | FloatArray = scheme.h
     if touching is None or first_order is None:
-        touching, first_order = np.zeros(n, dtype=np.bool_), scheme
+        touching, first_order = cloth.nobody, scheme
+    else:
+        h = np.where(touching, first_order.h, scheme.h)[:, None]
     # parts, not named tuples: of a small cloth, handing over the names takes longer than the sums
     _fill(cloth.area, cloth.weight, fabric.density, mass_rate, *scheme, touching, *first_order, *past, base, load,
-          inertia, h)  # fmt: skip
+          inertia)  # fmt: skip
     creep = bending_rate / scheme.h
     if creep > 0.0:
         _add_creep(cloth.bending, creep, scheme.near, scheme.far, past.positions, past.previous_positions, load)
@@ -139,7 +140,7 @@ def _fill(
     area: FloatArray, weight: FloatArray, density: float, mass_rate: float, h: float, near: float, far: float,
     touching: BoolArray, h1: float, near1: float, far1: float, positions: FloatArray, velocities: FloatArray,
     previous_positions: FloatArray, previous_velocities: FloatArray, base: FloatArray, load: FloatArray,
-    inertia: FloatArray, spans: FloatArray,
+    inertia: FloatArray,
 ) -> None:  # fmt: skip
     """x_bar; load = weight + M (density/h^2 (x_bar + h v_bar) + rate/h x_bar); inertia = M (density/h^2 + rate/h)."""
     for i in range(len(area)):
@@ -147,7 +148,7 @@ def _fill(
         if touching[i]:
             s, a, b = h1, near1, far1
         mass, drag = density / s**2, mass_rate / s
-        spans[i], inertia[i] = s, (mass + drag) * area[i]
+        inertia[i] = (mass + drag) * area[i]
         for d in range(3):
             x = a * positions[i, d] + b * previous_positions[i, d]
             v = a * velocities[i, d] + b * previous_velocities[i, d]

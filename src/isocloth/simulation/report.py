@@ -52,7 +52,7 @@ class Report:
     friction_residual: float = 0.0
     fallbacks: int = 0
     problem: str = ""
-    _measure: Callable[[], Mapping[str, float]] | None = field(default=None, repr=False)
+    _measured: tuple[Mesh, FloatArray] | None = field(default=None, repr=False)  # rest shape and positions
     _forces: Callable[[], Forces] | None = field(default=None, repr=False)
     _residuals: Mapping[str, float] | None = field(default=None, repr=False)
 
@@ -74,8 +74,8 @@ class Report:
         """Name -> value of every other measure of this step."""
         if self._residuals is None:
             own = {"strain_gap": self.strain_gap, "force_residual": self.force_residual}
-            self._residuals = {**own, **(self._measure() if self._measure else {})}
-            self._measure = None
+            self._residuals = {**own, **(measures(*self._measured) if self._measured else {})}
+            self._measured = None
         return self._residuals
 
     def warn(self) -> None:

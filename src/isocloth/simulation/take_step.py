@@ -12,7 +12,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.simulation.arguments import read_only
 from isocloth.simulation.diagnosis import diagnose, unsolved
 from isocloth.simulation.forces import forces_in
-from isocloth.simulation.report import Report, measures
+from isocloth.simulation.report import Report
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers import Targets
 from isocloth.simulation.substeps import DEEPEST, advance
@@ -39,7 +39,7 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         substeps=found.parts, strain_gap=worst.strain_gap, force_residual=worst.force_residual,
         contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual,
         fallbacks=stepper.fallbacks - fallbacks, problem=problem,
-        _measure=partial(measures, sim.rest, after.positions),
+        _measured=(sim.cloth.mesh, after.positions),
         _forces=partial(forces_in, after, sim.grasps, sim.grippers, sim.obstacles),
     )  # fmt: skip
 

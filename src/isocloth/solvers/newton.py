@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.compiled import kernel
+from isocloth.base.compiled import embedded, kernel
 from isocloth.base.errors import InputError
 from isocloth.base.kernel_args import KernelArgs, kernel_args
 from isocloth.base.typing import BoolArray, FloatArray
@@ -105,6 +105,7 @@ class Newton:
         self.work = workspace(cloth, self.system)
         self.stencils = Stencils(cloth.stencils, self.work)
         self.fronts = self.system.factor.fronts  # without room for contacts, even if the system gets some later
+        self._known = np.zeros(KNOWN)
         self._args: KernelArgs | None = None  # all of these for kernels, from the first solve on
 
     def softly_bent(self, cloth: Cloth, timestep: float) -> bool:
@@ -123,29 +124,26 @@ class Newton:
         """Minimise the incremental potential; see `Outcome` for the certificate."""
         if self._args is None:
             self._args = kernel_args((self.arrays, self.fronts, self.work))
-        o, y, lam, known = self.options, step.start.copy(), multipliers.copy(), np.empty(KNOWN)
+        o, y, lam = self.options, step.arrays.start.copy(), multipliers.copy()
         limits = (o.strain_gap, o.force, o.force_floor, o.max_iterations)
         if step.stencils:
-            status = self._solve_with_stencils(step, first, limits, known, y, lam)
+            found = self._solve_with_stencils(step, first, limits, y, lam)
         else:
-            status = _solve(self._args, *step.arrays, first, *limits, known, y, lam)
-        iterations, gap, error, residual = known[ITERATIONS], known[GAP], known[ERROR], known[RESIDUAL]
-        return Outcome(
-            y, lam, self.work.residual.copy(), int(iterations), status == CONVERGED, float(error), float(gap),
-            float(residual),
-        )  # fmt: skip
+            found = _solve(self._args, *step.arrays, first, *limits, self._known, y, lam)
+        return Outcome(y, lam, self.work.residual.copy(), *found)
 
     def _solve_with_stencils(
-        self, step: Step, first: bool, limits: tuple[float, float, float, int], known: FloatArray, y: FloatArray,
-        lam: FloatArray,
-    ) -> int:  # fmt: skip
+        self, step: Step, first: bool, limits: tuple[float, float, float, int], y: FloatArray, lam: FloatArray
+    ) -> tuple[int, bool, float, float, float]:
         """The loop of `_solve`, with the terms over stencils evaluated beside the potential."""
+        known = self._known
         energy = _begin(self._args, step.arrays, first, known, y)
         while True:
             energy += self.stencils.evaluate(step.stencils, y)
             status: int = _advance_from(self._args, step.arrays, energy, *limits, known, y, lam)
             if status != GO_ON:
-                return status
+                found: tuple[int, bool, float, float, float] = _certificate(known, status)
+                return found
             energy = _potential_at(self._args, step.arrays, y)
 
 
@@ -154,8 +152,11 @@ def _solve(
     args: KernelArgs, inertia: FloatArray, bending: float, targets: FloatArray, load: FloatArray, start: FloatArray,
     held: BoolArray, first: bool, tol_gap: float, tol_force: float, force_floor: float, max_iterations: int,
     known: FloatArray, y: FloatArray, lam: FloatArray,
-) -> int:  # fmt: skip
-    """Overwrite y (the start, then the solution) and lam. The step comes in parts, whose names would cost more."""
+) -> tuple[int, bool, float, float, float]:  # fmt: skip
+    """Overwrite y (the start, then the solution) and lam; returns (factorisations, converged, error, gap, residual).
+
+    The step comes in parts, whose names would cost more.
+    """
     cloth, f, work = args.content
     step = StepArrays(inertia, bending, targets, load, start, held)
     energy = begin(cloth, step, work, first, known, y)
@@ -164,8 +165,14 @@ def _solve(
             cloth, step, f, work, energy, tol_gap, tol_force, force_floor, max_iterations, known, y, lam
         )  # fmt: skip
         if status != GO_ON:
-            return int(status)
+            return _certificate(known, status)
         energy = potential(cloth, step, work, y)
+
+
+@kernel
+def _certificate(known: FloatArray, status: int) -> tuple[int, bool, float, float, float]:
+    """Factorisations, whether converged, isometry error, strain gap and residual."""
+    return int(known[ITERATIONS]), status == CONVERGED, known[ERROR], known[GAP], known[RESIDUAL]
 
 
 @kernel
@@ -197,7 +204,7 @@ def _potential_at(args: KernelArgs, step: StepArrays, y: FloatArray) -> float:
     return energy
 
 
-@kernel
+@embedded
 def begin(
     cloth: ClothArrays, step: StepArrays, work: Workspace, first: bool, known: FloatArray, y: FloatArray
 ) -> float:
@@ -211,7 +218,7 @@ def begin(
     return energy
 
 
-@kernel
+@embedded
 def advance(
     cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, energy: float, tol_gap: float, tol_force: float,
     force_floor: float, max_iterations: int, known: FloatArray, y: FloatArray, lam: FloatArray,
@@ -268,7 +275,7 @@ def advance(
     return GO_ON
 
 
-@kernel
+@embedded
 def _newton_step(
     cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, known: FloatArray, lam: FloatArray
 ) -> float:
@@ -302,7 +309,7 @@ def _reduce(cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, la
     return definite
 
 
-@kernel
+@embedded
 def _go_back(work: Workspace, scale: float, y: FloatArray) -> None:
     """A part of the way along the marked step."""
     for i in range(len(y)):

@@ -102,7 +102,7 @@ class FreeStepper:
             )
         return Part(outcome, after(
             state, targets, h, outcome.positions, step.velocities(outcome.positions), outcome.reactions,
-            memory._replace(multipliers=outcome.multipliers),
+            NewtonMemory(outcome.multipliers, memory.touching, memory.history, memory.coupling),
         ))  # fmt: skip
 
 
@@ -116,7 +116,9 @@ def after(
     memory: Memory, wrenches: FloatArray | None = None, pinched: FloatArray | None = None,
 ) -> State:  # fmt: skip
     """The state at the end of a (sub)step; wrenches (1 + o + g, 6) of all bodies, none if nothing touched."""
-    on_obstacles, on_grippers = body_wrenches(len(state.placed), len(targets.grippers), wrenches)
+    on_obstacles, on_grippers = state.obstacle_wrenches, state.gripper_wrenches
+    if len(on_obstacles) or targets.grippers:
+        on_obstacles, on_grippers = body_wrenches(len(state.placed), len(targets.grippers), wrenches)
     return State(
         positions=positions, velocities=velocities, previous_positions=state.positions,
         previous_velocities=state.velocities, held=targets.held, memory=memory, reactions=reactions, moments=NOWHERE,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -15,8 +14,7 @@ from isocloth.simulation.state import State
 from isocloth.solvers.outcome import Outcome
 
 
-@dataclass(slots=True)
-class Targets:
+class Targets(NamedTuple):
     """What is asked of a (sub)step beside its length.
 
     start: (n, 3) m, the first guess, with held nodes where they are sent.
