@@ -21,8 +21,9 @@ class Hands:
     """Grasps and grippers of a cloth of n nodes, and targets of obstacles; nothing may jump further than `limit`, m."""
 
     def __init__(self, n: int, limit: float) -> None:
-        self.grasps: list[Grasp] = []
-        self.grippers: list[Gripper] = []
+        # replaced, not written into, as all that reports refer to
+        self.grasps: tuple[Grasp, ...] = ()
+        self.grippers: tuple[Gripper, ...] = ()
         self.held: BoolArray = np.zeros(n, dtype=bool)
         self.obstacles: FloatArray = np.zeros((0, 4, 3))  # where those go that are moved; NaN: along their own motion
         self._limit = limit

@@ -50,7 +50,7 @@ class Holding:
     @property
     def grasps(self) -> tuple[Grasp, ...]:
         """The grasps that hold now."""
-        return tuple(self.hands.grasps)
+        return self.hands.grasps
 
     def grasp(self, nodes: ArrayLike, path: Any = None) -> Grasp:
         """Hold nodes from now on.
@@ -65,14 +65,14 @@ class Holding:
         if path is not None and not callable(path) and not isinstance(path, tuple):
             path = sampled(path, self.positions[chosen], self.time, self.timestep)
         grasp = Grasp(self, chosen, path, self.positions[chosen])
-        self.hands.grasps.append(grasp)
+        self.hands.grasps = (*self.hands.grasps, grasp)
         self.hands.hold(chosen, True)
         return grasp
 
     @property
     def grippers(self) -> tuple[Gripper, ...]:
         """The grippers that are closed now."""
-        return tuple(self.hands.grippers)
+        return self.hands.grippers
 
     def pinch(
         self,
@@ -108,18 +108,18 @@ class Holding:
         gripper.close(self._state.positions, self.hands.taken(self._state))
         self.expect_contact()
         self._state = remember(gripper, self._state)
-        self.hands.grippers.append(gripper)
+        self.hands.grippers = (*self.hands.grippers, gripper)
         return gripper
 
     def _open(self, gripper: Gripper) -> None:
         if gripper.active:
             number = self.hands.grippers.index(gripper)
             gripper.opened(self._state.gripper_wrenches[number, :3])
-            self.hands.grippers.remove(gripper)
+            self.hands.grippers = tuple(g for g in self.hands.grippers if g is not gripper)
             self._state = forget(gripper, number, self._state)
 
     def _release(self, grasp: Grasp) -> None:
         if grasp.active:
             grasp.active = False
-            self.hands.grasps.remove(grasp)
+            self.hands.grasps = tuple(g for g in self.hands.grasps if g is not grasp)
             self.hands.hold(grasp.nodes, False)

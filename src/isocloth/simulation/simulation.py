@@ -33,12 +33,10 @@ from isocloth.simulation.restore import restored
 from isocloth.simulation.run import run
 from isocloth.simulation.scenery import add_obstacle, index_of, remove_obstacle
 from isocloth.simulation.state import State, at_rest
+from isocloth.simulation.steppers.stepper import ExtraForce
 from isocloth.simulation.take_step import take_step
 from isocloth.simulation.wrench import Forces
 from isocloth.trajectory import Trajectory
-
-#: time (s), positions (n, 3) m, velocities (n, 3) m/s -> forces (n, 3) N
-ExtraForce = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 
 class Simulation(Holding):
@@ -248,7 +246,7 @@ class Simulation(Holding):
     def forces(self) -> Forces:
         """Of the cloth on every grasp, gripper and obstacle in the last step; see `Report.forces`."""
         hands = self.hands
-        return forces_in(self._state, tuple(hands.grasps), tuple(hands.grippers), self.obstacles)
+        return forces_in(self._state, hands.grasps, hands.grippers, self.obstacles)
 
     # ------------------------------------------------------------ obstacles
 

@@ -30,10 +30,12 @@ class Advanced(NamedTuple):
 
 def advance(stepper: Stepper, state: State, timestep: float, ask: Ask) -> Advanced:
     """Take a step, in as many parts as it needs."""
+    part = stepper.advance(state, ask(state, timestep, 0, state), timestep)
+    if part.state is not None:
+        return Advanced(part.state, part.outcome, 1, part.outcome.iterations)
     done: list[tuple[float, Part, State]] = []
-    end, iterations = _advance(stepper, state, timestep, 0, state, ask, done)
-    if len(done) == 1:
-        return Advanced(end, done[0][1].outcome, 1, iterations)
+    end, iterations = _in_two(stepper, state, timestep, 0, state, ask, done)
+    iterations += part.outcome.iterations
     return Advanced(_averaged(end, timestep, done), worst_of([p.outcome for _, p, _ in done]), len(done), iterations)
 
 
@@ -41,14 +43,24 @@ def _advance(
     stepper: Stepper, state: State, h: float, depth: int, before: State, ask: Ask,
     done: list[tuple[float, Part, State]],
 ) -> tuple[State, int]:  # fmt: skip
+    """One part; if it does not converge, two of half the length. Returns the state at its end, and what was spent."""
     part = stepper.advance(state, ask(state, h, depth, before), h)
     spent = part.outcome.iterations
     if part.state is not None:
         done.append((h, part, part.state))
         return part.state, spent
+    end, further = _in_two(stepper, state, h, depth, before, ask, done)
+    return end, spent + further
+
+
+def _in_two(
+    stepper: Stepper, state: State, h: float, depth: int, before: State, ask: Ask,
+    done: list[tuple[float, Part, State]],
+) -> tuple[State, int]:  # fmt: skip
+    """A (sub)step as two parts of half the length."""
     middle, first = _advance(stepper, state, h / 2, depth + 1, before, ask, done)
     end, second = _advance(stepper, middle, h / 2, depth + 1, before, ask, done)
-    return end, spent + first + second
+    return end, first + second
 
 
 def _averaged(end: State, timestep: float, done: list[tuple[float, Part, State]]) -> State:

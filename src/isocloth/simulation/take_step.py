@@ -15,6 +15,7 @@ from isocloth.simulation.forces import forces_in
 from isocloth.simulation.report import Report
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers import Targets
+from isocloth.simulation.steppers.stepper import ExtraForce
 from isocloth.simulation.substeps import DEEPEST, advance
 
 if TYPE_CHECKING:
@@ -40,36 +41,36 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual,
         fallbacks=stepper.fallbacks - fallbacks, problem=problem,
         _measured=(sim.cloth.mesh, after.positions),
-        _forces=partial(forces_in, after, sim.grasps, sim.grippers, sim.obstacles),
+        _forces=partial(forces_in, after, hands.grasps, hands.grippers, sim.obstacles),
     )  # fmt: skip
 
 
 def _ask(sim: Simulation, state: State, h: float, depth: int, before: State) -> Targets:
     """What is asked of a (sub)step from a state; `before`: at the begin of the whole step."""
-    hands, end = sim.hands, state.time + h
-    # parts of a step add up to it but for rounding
-    share = (end - before.time) / sim.timestep if depth else 1.0
-    share = 1.0 if share > 1.0 - 1e-9 else share
+    hands, end, share = sim.hands, state.time + h, 1.0
+    if depth:
+        share = (end - before.time) / sim.timestep
+        share = 1.0 if share > 1.0 - 1e-9 else share  # parts of a step add up to it but for rounding
     start = state.positions + h * state.velocities
     hands.prescribe(start, state, end, share, before)
-    return Targets(
-        start=start, held=hands.held, grippers=hands.grippers, poses=hands.poses(before, end, share),
-        placed=hands.placed(before, share, sim.obstacles), force=partial(_extra, sim, state, h), before=before,
-        parts=2**depth, last=depth >= DEEPEST,
-    )  # fmt: skip
+    poses, placed = before.poses, before.placed
+    if hands.grippers:
+        poses = hands.poses(before, end, share)
+    if hands.obstacles is not placed:
+        placed = hands.placed(before, share, sim.obstacles)
+    force = None if sim.extra_force is None else partial(_extra, sim.extra_force, state, h)
+    return Targets(start, hands.held, hands.grippers, poses, placed, force, before, 2**depth, depth >= DEEPEST)
 
 
-def _extra(sim: Simulation, state: State, h: float, start: FloatArray) -> FloatArray | None:
-    """The extra force (n, 3), N, at the end of a (sub)step, where the cloth is expected at `start`; None if none.
+def _extra(extra: ExtraForce, state: State, h: float, start: FloatArray) -> FloatArray:
+    """The extra force (n, 3), N, at the end of a (sub)step, where the cloth is expected at `start`.
 
     Velocities are extrapolated, so that a second-order integrator stays one.
     """
-    if sim.extra_force is None:
-        return None
     velocities = state.velocities
     if state.previous_timestep > 0.0:
         velocities = velocities + h / state.previous_timestep * (velocities - state.previous_velocities)
-    force = np.asarray(sim.extra_force(state.time + h, read_only(start), read_only(velocities)))
+    force = np.asarray(extra(state.time + h, read_only(start), read_only(velocities)))
     if force.shape != start.shape or not np.isfinite(force).all():
         what = f"has shape {force.shape}" if force.shape != start.shape else "is not finite"
         raise InputError(

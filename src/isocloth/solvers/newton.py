@@ -123,26 +123,25 @@ class Newton:
     def solve(self, step: Step, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         """Minimise the incremental potential; see `Outcome` for the certificate."""
         if self._args is None:
-            self._args = kernel_args((self.arrays, self.fronts, self.work))
+            self._args = kernel_args((self.arrays, self.fronts, self.work, self._known))
         o, y, lam = self.options, step.arrays.start.copy(), multipliers.copy()
         limits = (o.strain_gap, o.force, o.force_floor, o.max_iterations)
         if step.stencils:
             found = self._solve_with_stencils(step, first, limits, y, lam)
         else:
-            found = _solve(self._args, *step.arrays, first, *limits, self._known, y, lam)
+            found = _solve(self._args, *step.arrays, first, *limits, y, lam)
         return Outcome(y, lam, self.work.residual.copy(), *found)
 
     def _solve_with_stencils(
         self, step: Step, first: bool, limits: tuple[float, float, float, int], y: FloatArray, lam: FloatArray
     ) -> tuple[int, bool, float, float, float]:
         """The loop of `_solve`, with the terms over stencils evaluated beside the potential."""
-        known = self._known
-        energy = _begin(self._args, step.arrays, first, known, y)
+        energy = _begin(self._args, step.arrays, first, y)
         while True:
             energy += self.stencils.evaluate(step.stencils, y)
-            status: int = _advance_from(self._args, step.arrays, energy, *limits, known, y, lam)
+            status: int = _advance_from(self._args, step.arrays, energy, *limits, y, lam)
             if status != GO_ON:
-                found: tuple[int, bool, float, float, float] = _certificate(known, status)
+                found: tuple[int, bool, float, float, float] = _certificate(self._known, status)
                 return found
             energy = _potential_at(self._args, step.arrays, y)
 
@@ -151,13 +150,13 @@ class Newton:
 def _solve(
     args: KernelArgs, inertia: FloatArray, bending: float, targets: FloatArray, load: FloatArray, start: FloatArray,
     held: BoolArray, first: bool, tol_gap: float, tol_force: float, force_floor: float, max_iterations: int,
-    known: FloatArray, y: FloatArray, lam: FloatArray,
+    y: FloatArray, lam: FloatArray,
 ) -> tuple[int, bool, float, float, float]:  # fmt: skip
     """Overwrite y (the start, then the solution) and lam; returns (factorisations, converged, error, gap, residual).
 
     The step comes in parts, whose names would cost more.
     """
-    cloth, f, work = args.content
+    cloth, f, work, known = args.content
     step = StepArrays(inertia, bending, targets, load, start, held)
     energy = begin(cloth, step, work, first, known, y)
     while True:
@@ -176,9 +175,9 @@ def _certificate(known: FloatArray, status: int) -> tuple[int, bool, float, floa
 
 
 @kernel
-def _begin(args: KernelArgs, step: StepArrays, first: bool, known: FloatArray, y: FloatArray) -> float:
+def _begin(args: KernelArgs, step: StepArrays, first: bool, y: FloatArray) -> float:
     """`begin`, as Python calls it."""
-    cloth, _, work = args.content
+    cloth, _, work, known = args.content
     energy: float = begin(cloth, step, work, first, known, y)
     return energy
 
@@ -186,10 +185,10 @@ def _begin(args: KernelArgs, step: StepArrays, first: bool, known: FloatArray, y
 @kernel
 def _advance_from(
     args: KernelArgs, step: StepArrays, energy: float, tol_gap: float, tol_force: float, force_floor: float,
-    max_iterations: int, known: FloatArray, y: FloatArray, lam: FloatArray,
+    max_iterations: int, y: FloatArray, lam: FloatArray,
 ) -> int:  # fmt: skip
     """`advance`, as Python calls it."""
-    cloth, f, work = args.content
+    cloth, f, work, known = args.content
     status: int = advance(
         cloth, step, f, work, energy, tol_gap, tol_force, force_floor, max_iterations, known, y, lam
     )  # fmt: skip
@@ -199,7 +198,7 @@ def _advance_from(
 @kernel
 def _potential_at(args: KernelArgs, step: StepArrays, y: FloatArray) -> float:
     """`potential`, as Python calls it."""
-    cloth, _, work = args.content
+    cloth, _, work, _ = args.content
     energy: float = potential(cloth, step, work, y)
     return energy
 

@@ -82,7 +82,7 @@ class ContactStepper(FreeStepper):
         with announce_compilation() if first else nullcontext():
             step = build_step(
                 self.cloth, self.scheme(state, targets, h), past(state), targets.start, targets.held,
-                touching=memory.touching, first_order=euler(h, 0.0), force=targets.force(targets.start),
+                touching=memory.touching, first_order=euler(h, 0.0), force=targets.extra(),
             )  # fmt: skip
             if first:
                 detector.precompile()

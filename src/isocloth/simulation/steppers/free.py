@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from contextlib import nullcontext
 
 import numpy as np
 
@@ -83,13 +82,16 @@ class FreeStepper:
         """A (sub)step as if there was nothing to touch."""
         memory = state.memory
         assert isinstance(memory, NewtonMemory)
-        first = state.steps == 0  # no multipliers are known yet, and kernels may have to be compiled
-        with announce_compilation() if first else nullcontext():
-            step = build_step(
-                self.cloth, self.scheme(state, targets, h), past(state), targets.start, targets.held,
-                force=targets.force(targets.start),
-            )  # fmt: skip
-            return step, self.solver.solve(step, memory.multipliers, first=first)
+        if state.steps == 0:  # no multipliers are known yet, and kernels may have to be compiled
+            with announce_compilation():
+                step = self._step(state, targets, h)
+                return step, self.solver.solve(step, memory.multipliers, first=True)
+        step = self._step(state, targets, h)
+        return step, self.solver.solve(step, memory.multipliers, first=False)
+
+    def _step(self, state: State, targets: Targets, h: float) -> Step:
+        scheme = self.scheme(state, targets, h)
+        return build_step(self.cloth, scheme, past(state), targets.start, targets.held, force=targets.extra())
 
     def accept_free(
         self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome, memory: NewtonMemory

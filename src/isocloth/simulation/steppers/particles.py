@@ -104,7 +104,7 @@ class ParticleStepper:
             detector = ContactDetector(self.world, state.positions, targets.held, state.time, state.time + h)
         grips = Grips(jaws, targets.held, targets.start, self.impulses.tolerance, self.options)
         with announce_compilation() if state.steps == 0 else nullcontext():
-            push = targets.force(targets.start)
+            push = targets.extra()
             if state.steps == 0 and detector is not None:
                 detector.precompile()
             outcome, memory, velocities, wrenches = self._move(state, targets, h, detector, grips, push)

@@ -13,6 +13,9 @@ from isocloth.simulation.memory import Memory
 from isocloth.simulation.state import State
 from isocloth.solvers.outcome import Outcome
 
+#: time (s), positions (n, 3) m, velocities (n, 3) m/s -> forces (n, 3) N
+ExtraForce = Callable[[float, FloatArray, FloatArray], FloatArray]
+
 
 class Targets(NamedTuple):
     """What is asked of a (sub)step beside its length.
@@ -21,7 +24,7 @@ class Targets(NamedTuple):
     held: (n,) which nodes are prescribed.
     grippers: those that are closed, and poses: (g, 4, 3) where they end.
     placed: (o, 4, 3) where obstacles end that were moved at run time; NaN for the others.
-    force: of positions (n, 3) m that are expected at the end; returns what else acts on the nodes, (n, 3) N, or None.
+    force: of positions (n, 3) m that are expected at the end; returns what else acts on them, (n, 3) N. None: nothing.
     before: the state at the begin of the whole step.
     parts: into how many of its kind the step is cut.
     last: it will not be cut any further: something has to come of it.
@@ -32,10 +35,14 @@ class Targets(NamedTuple):
     grippers: Sequence[Gripper]
     poses: FloatArray
     placed: FloatArray
-    force: Callable[[FloatArray], FloatArray | None]
+    force: Callable[[FloatArray], FloatArray] | None
     before: State
     parts: int
     last: bool
+
+    def extra(self) -> FloatArray | None:
+        """What else acts on the nodes, where they are expected now."""
+        return None if self.force is None else self.force(self.start)
 
 
 class Part(NamedTuple):
