@@ -12,7 +12,7 @@ LONGEST_FILE = 450
 #: positional arguments of a function, at most; options by keyword and arguments of kernels do not count
 MOST_ARGUMENTS = 10
 #: decorators of compiled kernels, which take arrays one by one because they cannot take objects
-COMPILED = {"kernel", "inlined", "njit", "intrinsic"}
+COMPILED = {"kernel", "inlined", "embedded", "njit", "intrinsic"}
 
 
 def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
@@ -66,3 +66,17 @@ def test_arguments_are_counted_without_self_options_and_kernels() -> None:
     assert crowded(f"class A:\n    def f(self, {ten}): ...") == []
     assert crowded(f"@kernel\ndef f({eleven}): ...") == []
     assert crowded(f"@nb.njit(cache=True)\ndef f({eleven}): ...") == []
+
+
+def test_no_private_name_is_imported_from_another_file() -> None:
+    found = []
+    for folder in ("src/isocloth", "validation", "benchmarks"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                ours = isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] in (
+                    "isocloth", "validation", "benchmarks",
+                )  # fmt: skip
+                if ours:
+                    private = [a.name for a in node.names if a.name.startswith("_") and not a.name.startswith("__")]
+                    found += [f"{path.relative_to(ROOT)}: {name}" for name in private]
+    assert not found, f"private names that other files import: {', '.join(found)}"

@@ -32,6 +32,32 @@ def test_a_kernel_is_compiled_anew_when_a_kernel_it_calls_has_changed(copy):
     assert _run(command, copy.parent) == "30.0"
 
 
+def test_a_package_that_is_only_newer_by_date_compiles_nothing(copy):
+    """As after an installation: the same content with other modification times."""
+    file = copy / "terms" / "inner.py"
+    file.write_text(_kernel("inner", "x + 1.0"))
+    command = [sys.executable, "-c", "from isocloth.terms.inner import inner; print(inner(1.0))"]
+    assert _run(command, copy.parent) == "2.0"
+    before = {p: p.stat().st_mtime_ns for p in copy.rglob("*.nbc")}
+    assert before
+    for path in copy.rglob("*.py"):
+        os.utime(path, (path.stat().st_atime + 1000.0, path.stat().st_mtime + 1000.0))
+    assert _run(command, copy.parent) == "2.0"
+    assert {p: p.stat().st_mtime_ns for p in copy.rglob("*.nbc")} == before
+
+
+def test_a_kernel_outside_the_package_watches_its_own_folder(copy, tmp_path):
+    folder = tmp_path / "beside"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("")
+    (folder / "inner.py").write_text(_kernel("inner", "x + 1.0"))
+    (folder / "outer.py").write_text("from beside.inner import inner\n" + _kernel("outer", "inner(x) * 10.0"))
+    command = [sys.executable, "-c", "from beside.outer import outer; print(outer(1.0))"]
+    assert _run(command, tmp_path) == "20.0"
+    (folder / "inner.py").write_text(_kernel("inner", "x + 2.0"))
+    assert _run(command, tmp_path) == "30.0"
+
+
 def test_every_file_with_kernels_is_watched():
     using = {p for p in PACKAGE.rglob("*.py") if "isocloth.base.compiled import" in p.read_text(encoding="utf-8")}
     assert len(using) > 30

@@ -34,14 +34,14 @@ class ContactHistory(NamedTuple):
 
 
 @kernel
-def warm_start(key: IntArray, touch: ContactHistory) -> ContactState:
+def warm_start(key: IntArray, history: ContactHistory) -> ContactState:
     """What is known of contacts that were there before, by key (c,); nothing of the others."""
     count = len(key)
     law = ContactState(
         np.zeros((count, 3)), np.zeros(count), np.zeros(count, dtype=np.int64), np.zeros((count, 3)), np.zeros(count),
         np.zeros(count), np.full((count, 2), np.nan),
     )  # fmt: skip
-    old, known = touch.law, touch.key
+    old, known = history.law, history.key
     size = table_size(len(known))
     table = np.zeros(size, dtype=np.int64)  # 1 + number of a contact that was there before
     for q in range(len(known)):

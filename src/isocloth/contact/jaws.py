@@ -48,9 +48,9 @@ class Jaws:
         self._friction, self._press = np.full(count, friction), press
         self._key, self._body = KEY + nodes, np.full(count, body, dtype=np.int64)
 
-    def carry(self, start: FloatArray, touch: ContactHistory) -> None:
+    def carry(self, start: FloatArray, history: ContactHistory) -> None:
         """Take the nodes that stuck in the step before along, as a first guess of positions (n, 3)."""
-        stuck = np.isin(self._key, touch.key[touch.law.status == STICK])
+        stuck = np.isin(self._key, history.key[history.law.status == STICK])
         start[self.nodes[stuck]] = self._carried[stuck]
 
     def contacts(self, y: FloatArray) -> ContactSet:

@@ -14,7 +14,7 @@ FAINT = (108, 115, 125)
 
 
 @lru_cache(maxsize=16)
-def _font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
     return ImageFont.load_default(size=size)
 
 
@@ -34,7 +34,7 @@ def write(
 ) -> np.ndarray:
     """The picture (height, width, 3) with text at (x, y) pixels; anchors are those of Pillow."""
     image = Image.fromarray(picture)
-    ImageDraw.Draw(image).text(place, text, font=_font(size), fill=ink, anchor=anchor)
+    ImageDraw.Draw(image).text(place, text, font=font(size), fill=ink, anchor=anchor)
     return np.asarray(image)
 
 
@@ -61,8 +61,8 @@ def colour_bar(picture: np.ndarray, limit: float) -> np.ndarray:
         y = top + (limit - value) / (2 * limit) * (bottom - top - 1)
         draw.line((left + size, y, left + size + 4, y), fill=FAINT)
         sign = "+" if value > 0 else ""
-        draw.text((left + size + 8, y), f"{sign}{factor * value:.3g}", font=_font(small), fill=INK, anchor="lm")
-    draw.text((left, top - 0.6 * size), f"strain [{unit}]", font=_font(small), fill=INK, anchor="ls")
+        draw.text((left + size + 8, y), f"{sign}{factor * value:.3g}", font=font(small), fill=INK, anchor="lm")
+    draw.text((left, top - 0.6 * size), f"strain [{unit}]", font=font(small), fill=INK, anchor="ls")
     return np.asarray(image)
 
 

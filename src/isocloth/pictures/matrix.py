@@ -11,7 +11,7 @@ from PIL import Image, ImageDraw
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.pictures.colour import oklab_to_linear, to_srgb
-from isocloth.pictures.labels import FAINT, INK, _font
+from isocloth.pictures.labels import FAINT, INK, font
 
 # from near to far, as lightness, green-red and blue-yellow of the Oklab space; lightness rises evenly
 _STOPS = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
@@ -66,11 +66,11 @@ def table_picture(
     image.paste(Image.fromarray(table_colours(values, top)[np.ix_(index, index)]), (left, head))
     draw = ImageDraw.Draw(image)
     if title:
-        draw.text((left, text), title, font=_font(int(1.2 * text)), fill=INK, anchor="lm")
+        draw.text((left, text), title, font=font(int(1.2 * text)), fill=INK, anchor="lm")
     begin = 0
     for name, count in groups:
         low, high = (head + begin * size / n, head + (begin + count) * size / n)
-        draw.text((left - text // 2, 0.5 * (low + high)), name, font=_font(text), fill=INK, anchor="rm")
+        draw.text((left - text // 2, 0.5 * (low + high)), name, font=font(text), fill=INK, anchor="rm")
         begin += count
         if begin < n:
             draw.line((left, high, left + size, high), fill=(255, 255, 255))
@@ -92,4 +92,4 @@ def _scale(
     draw.rectangle((place[0] - 1, place[1] - 1, place[0] + extent[0], place[1] + extent[1]), outline=FAINT)
     for part in (0.0, 0.5, 1.0):
         y = place[1] + (1.0 - part) * (extent[1] - 1)
-        draw.text((place[0] + extent[0] + 6, y), f"{part * top:.2g}", font=_font(text), fill=INK, anchor="lm")
+        draw.text((place[0] + extent[0] + 6, y), f"{part * top:.2g}", font=font(text), fill=INK, anchor="lm")
