@@ -10,8 +10,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -112,24 +110,17 @@ def _work(scene: str) -> None:
     print(json.dumps({"first": first, "second": second}))
 
 
-def _run(source: Path, scene: str) -> dict[str, float]:
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    command = [sys.executable, str(Path(__file__).resolve()), "--work", scene]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{scene!r} failed with {source}:\n{done.stderr}")
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
 def main(argv: list[str] | None = None) -> int:
     """Measure and print a table."""
+    # not above: the process of a scene has the other version alone on its path
+    from benchmarks.beside import SOURCE, run_scene
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", nargs="?", help="a checkout of the other version")
     parser.add_argument("--scenes", nargs="*", help=f"any of: {'; '.join(SCENES)}")
     parser.add_argument("--rounds", type=int, default=3, help="how often each scene is measured with either version")
     given = parser.parse_args(argv)
-    sources = {"this": Path(__file__).resolve().parents[1] / "src"}
+    sources = {"this": SOURCE}
     if given.other:
         sources = {"other": Path(given.other) / "src", **sources}
     columns = [f"{which} {name}" for which in ("first", "second") for name in sources]
@@ -138,7 +129,7 @@ def main(argv: list[str] | None = None) -> int:
         best: dict[str, float] = {}
         for _ in range(given.rounds):
             for name, source in sources.items():
-                for which, seconds in _run(source, scene).items():
+                for which, seconds in run_scene(__file__, source, scene).items():
                     key = f"{which} {name}"
                     best[key] = min(best.get(key, np.inf), 1e3 * seconds)
         line = f"{scene:32s}" + "".join(f" {best[column]:13.1f}" for column in columns)

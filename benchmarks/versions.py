@@ -12,8 +12,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import os
-import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -152,30 +150,23 @@ def _work(scene: str) -> None:
     print(json.dumps(found))
 
 
-def _run(source: Path, scene: str) -> dict[str, Any]:
-    environment = {**os.environ, "PYTHONPATH": str(source)}
-    command = [sys.executable, str(Path(__file__).resolve()), "--work", scene]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise RuntimeError(f"{scene!r} failed with {source}:\n{done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
 def main(argv: list[str] | None = None) -> int:
     """Compare and print a table."""
+    # not above: the process of a scene has the other version alone on its path
+    from benchmarks.beside import SOURCE, run_scene
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("other", help="a checkout of the other version")
     parser.add_argument("scenes", nargs="*", help=f"any of: {', '.join(SCENES)}")
     parser.add_argument("--rounds", type=int, default=3, help="how often each scene runs with either version")
     given = parser.parse_args(argv)
-    sources = {"other": Path(given.other) / "src", "this": Path(__file__).resolve().parents[1] / "src"}
+    sources = {"other": Path(given.other) / "src", "this": SOURCE}
     print(f"{'scene':22s} {'other, s':>9s} {'this, s':>9s} {'ratio':>6s} {'set-up, ms':>17s}  bits")
     for scene in given.scenes or SCENES:
         best: dict[str, dict[str, Any]] = {}
         for _ in range(given.rounds):
             for name, source in sources.items():
-                found = _run(source, scene)
+                found = run_scene(__file__, source, scene)
                 if name in best:
                     found["setup"] = min(found["setup"], best[name]["setup"])
                     found["seconds"] = min(found["seconds"], best[name]["seconds"])

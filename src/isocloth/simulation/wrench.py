@@ -16,7 +16,7 @@ class Wrench(NamedTuple):
 
     With implicit Euler, and in all steps that were cut, that is the change of momentum. BDF2 solves a step for the
     force at its end: over a smooth motion both agree, but in the step in which something hits an obstacle, if it is not
-    cut, the force is up to 2.25 times what the momentum says.
+    cut, the force exceeds what the momentum says, in the limit by 9/4, the ratio of both schemes' inertia.
 
     force: (3,) N.
     torque: (3,) N m; of an obstacle or a gripper about its centre at the end of the step, of a grasp about the mean of
