@@ -125,10 +125,15 @@ def test_steps_begin_without_the_stiffness_of_angles_and_go_on_with_it(monkeypat
         seen.append(curvature)
         return solve_linearised(self, step, lam, contacts, law, curvature, *rest)
 
+    def solve_watched(self, *given, **named):
+        seen.clear()  # a step with an impact is solved again
+        return solve_step(self, *given, **named)
+
+    solve_step = ContactNewton.solve
     monkeypatch.setattr(ContactNewton, "_solve_linearised", watched)
+    monkeypatch.setattr(ContactNewton, "solve", solve_watched)
     longest = []
     for _ in range(150):
-        seen.clear()
         report = sim.step()
         if report.substeps == 1:
             longest = max(longest, list(seen), key=len)

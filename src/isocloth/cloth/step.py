@@ -9,9 +9,9 @@ model, whose targets belong to the step. With the multipliers lambda_k = w_k C_k
 A y - b + J^T lambda + ... = 0: the discrete equation of motion (eq. 14-15) with a very stiff, honest membrane in place
 of an infinitely stiff one.
 
-An integrator is v = (y - x_bar)/h and a = (v - v_bar)/h. Nodes in contact take a first-order one: the velocity that a
-second-order one remembers from before an impact would make them bounce. Bending damps with the velocity of the
-second-order one everywhere.
+An integrator is v = (y - x_bar)/h and a = (v - v_bar)/h. Nodes that are struck or stick take a first-order one
+(`simulation/steppers/impacts.py`): the velocity that a second-order one remembers from before an impact would make them
+bounce. Bending damps with the velocity of the second-order one everywhere.
 """
 
 from __future__ import annotations
@@ -61,6 +61,7 @@ class Step(NamedTuple):
     arrays: StepArrays
     base: FloatArray  # x_bar (n, 3) m
     h: float | FloatArray  # s, of the scheme; where nodes differ (n, 1)
+    early: BoolArray  # (n,) which nodes take the first-order scheme
     stencils: tuple[Term, ...]  # the terms over stencils as they act in this step
 
     @property
@@ -95,25 +96,25 @@ class Step(NamedTuple):
 
 def build_step(
     cloth: Cloth, scheme: Scheme, past: Past, start: FloatArray, held: BoolArray, *,
-    touching: BoolArray | None = None, first_order: Scheme | None = None, force: FloatArray | None = None,
+    early: BoolArray | None = None, first_order: Scheme | None = None, force: FloatArray | None = None,
 ) -> Step:  # fmt: skip
     """The step of an integrator from the past to its end.
 
     Args:
         start: (n, 3) m, the first guess, held nodes where they are sent.
-        touching: (n,) nodes which take the scheme `first_order` instead; None: no node does.
+        early: (n,) nodes which take the scheme `first_order` instead; None: no node does.
         force: (n, 3) N, whatever acts on the cloth beside its weight.
     """
     fabric = cloth.fabric
     mass_rate, bending_rate = damping_coefficients(fabric)
     load, base, inertia = np.empty(start.shape), np.empty(start.shape), np.empty(len(start))
     h: float | FloatArray = scheme.h
-    if touching is None or first_order is None:
-        touching, first_order = cloth.nobody, scheme
+    if early is None or first_order is None:
+        early, first_order = cloth.nobody, scheme
     else:
-        h = np.where(touching, first_order.h, scheme.h)[:, None]
+        h = np.where(early, first_order.h, scheme.h)[:, None]
     # parts, not named tuples: of a small cloth, handing over the names takes longer than the sums
-    _fill(cloth.area, cloth.weight, fabric.density, mass_rate, *scheme, touching, *first_order, *past, base, load,
+    _fill(cloth.area, cloth.weight, fabric.density, mass_rate, *scheme, early, *first_order, *past, base, load,
           inertia)  # fmt: skip
     creep = bending_rate / scheme.h
     if creep > 0.0:
@@ -124,7 +125,7 @@ def build_step(
     if stencils and bending_rate > 0.0:
         stencils = tuple(_damped(term, scheme, past, bending_rate) for term in stencils)
     arrays = StepArrays(inertia, fabric.bending + creep, cloth.rows.rest, load, start, held)
-    return Step(arrays, base, h, stencils)
+    return Step(arrays, base, h, early, stencils)
 
 
 def _damped(term: Term, scheme: Scheme, past: Past, rate: float) -> Term:
@@ -138,14 +139,14 @@ def _damped(term: Term, scheme: Scheme, past: Past, rate: float) -> Term:
 @kernel
 def _fill(
     area: FloatArray, weight: FloatArray, density: float, mass_rate: float, h: float, near: float, far: float,
-    touching: BoolArray, h1: float, near1: float, far1: float, positions: FloatArray, velocities: FloatArray,
+    early: BoolArray, h1: float, near1: float, far1: float, positions: FloatArray, velocities: FloatArray,
     previous_positions: FloatArray, previous_velocities: FloatArray, base: FloatArray, load: FloatArray,
     inertia: FloatArray,
 ) -> None:  # fmt: skip
     """x_bar; load = weight + M (density/h^2 (x_bar + h v_bar) + rate/h x_bar); inertia = M (density/h^2 + rate/h)."""
     for i in range(len(area)):
         s, a, b = h, near, far
-        if touching[i]:
+        if early[i]:
             s, a, b = h1, near1, far1
         mass, drag = density / s**2, mass_rate / s
         inertia[i] = (mass + drag) * area[i]

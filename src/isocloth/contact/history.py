@@ -96,6 +96,18 @@ def pressing(c: ContactSet, law: ContactState, nodes: int) -> tuple[BoolArray, C
     return touched, ContactHistory(c.key[of], kept)
 
 
+@kernel
+def sticking(c: ContactSet, law: ContactState, nodes: int) -> BoolArray:
+    """Which of the nodes (n,) stick to something."""
+    stuck = np.zeros(nodes, dtype=np.bool_)
+    for k in range(len(c.gap)):
+        if law.status[k] == STICK:
+            for q in range(4):
+                if c.weights[k, q] != 0.0:
+                    stuck[c.nodes[k, q]] = True
+    return stuck
+
+
 def chosen_history(history: ContactHistory, chosen: BoolArray) -> ContactHistory:
     """The chosen contacts (c,) only."""
     columns: list[Any] = [column[chosen] for column in history.law]

@@ -264,12 +264,14 @@ def remember(gripper: Gripper, state: State) -> State:
 def forget(gripper: Gripper, number: int, state: State) -> State:
     """The state after the jaws of a gripper, the `number`th, have opened; its history starts anew too."""
     pinched, memory = state.pinched.copy(), state.memory
-    touching = memory.touching.copy()
-    pinched[gripper.chosen], touching[gripper.chosen] = np.nan, False
-    memory = memory._replace(touching=touching)
+    pinched[gripper.chosen] = np.nan
     if isinstance(memory, NewtonMemory):
         left = ~np.isin(memory.history.key, KEY + gripper.chosen)
         memory = memory._replace(history=chosen_history(memory.history, left))
+    else:
+        touching = memory.touching.copy()
+        touching[gripper.chosen] = False
+        memory = memory._replace(touching=touching)
     poses, wrenches = np.delete(state.poses, number, axis=0), np.delete(state.gripper_wrenches, number, axis=0)
     return replace(
         state, pinched=pinched, memory=memory, poses=poses, gripper_wrenches=wrenches, previous_timestep=0.0

@@ -33,12 +33,11 @@ def remove_obstacle(sim: Simulation, obstacle: Obstacle) -> State:
     assert sim.world is not None
     obstacle._unseen_by(sim)
     # who touches what is found anew in the next step, which is of first order anyway
-    nothing = np.zeros_like(memory.touching)
     if isinstance(memory, NewtonMemory):
-        memory = memory._replace(history=sim.world.remove(index, memory.history), touching=nothing)
+        memory = memory._replace(history=sim.world.remove(index, memory.history))
     else:
         sim.world.remove(index, NO_HISTORY)
-        memory = memory._replace(touching=nothing)
+        memory = memory._replace(touching=np.zeros_like(memory.touching))
     sim.hands.obstacles = np.delete(sim.hands.obstacles, index, axis=0)
     wrenches, placed = np.delete(state.obstacle_wrenches, index, axis=0), np.delete(state.placed, index, axis=0)
     return _with(sim, replace(state, memory=memory), wrenches, placed)

@@ -15,7 +15,7 @@ from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.step import Step, build_step
 from isocloth.contact.contact_set import wrenches_on_bodies
 from isocloth.contact.detector import ContactDetector
-from isocloth.contact.history import pressing, unknown_state
+from isocloth.contact.history import pressing, sticking, unknown_state
 from isocloth.contact.world import CollisionWorld
 from isocloth.simulation.announce import announce_compilation
 from isocloth.simulation.diagnosis import HEALED, INFEASIBLE, errors, limit_speed, overstretched, relaxed_targets
@@ -24,6 +24,7 @@ from isocloth.simulation.integrators import euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.free import FreeStepper, after, past
+from isocloth.simulation.steppers.impacts import TRIES, unsteady
 from isocloth.simulation.steppers.stepper import Part, Targets
 from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome
 from isocloth.solvers.outcome import Outcome
@@ -67,9 +68,7 @@ class ContactStepper(FreeStepper):
             part = self._advance_among(state, targets, h, detector)
             spent = outcome.iterations + part.outcome.iterations
             return part._replace(outcome=part.outcome._replace(iterations=spent))
-        nothing = np.zeros(len(state.positions), dtype=bool)
-        kept = memory._replace(touching=nothing, coupling=self.contact.coupling)  # of a try that failed, maybe
-        return self.accept_free(state, targets, h, step, outcome, kept)
+        return self.accept_free(state, targets, h, step, outcome, self.contact.coupling)  # of a try that failed, maybe
 
     def _advance_among(self, state: State, targets: Targets, h: float, detector: ContactDetector) -> Part:
         """A (sub)step in contact with obstacles, between layers or jaws."""
@@ -80,13 +79,9 @@ class ContactStepper(FreeStepper):
         for pair in detector.jaws:
             pair.carry(targets.start, memory.history)
         with announce_compilation() if first else nullcontext():
-            step = build_step(
-                self.cloth, self.scheme(state, targets, h), past(state), targets.start, targets.held,
-                touching=memory.touching, first_order=euler(h, 0.0), force=targets.extra(),
-            )  # fmt: skip
             if first:
                 detector.precompile()
-            outcome, contacts, law = self._solve(step, memory, detector, first=first)
+            step, (outcome, contacts, law) = self._solve_impacts(state, targets, h, detector)
         if not outcome.converged and not targets.last:
             return Part(outcome, None)
         relaxed = False
@@ -110,17 +105,45 @@ class ContactStepper(FreeStepper):
             outcome = outcome._replace(converged=False, isometry_error=error, strain_gap=gap)
         touched, history = pressing(contacts, law, len(positions))
         velocities = step.velocities(positions)
-        velocities[touched] = (positions[touched] - state.positions[touched]) / h
+        _, jumped = self.jumps(state, targets, h, step, positions, touched, self.cloth.nobody)
+        unsteady(past(state), velocities, touched, sticking(contacts, law, len(positions)), h, jumped)
+        reactions = self.reactions(state, targets, h, step, outcome)
         if lost:
             velocities[:] = 0.0
         elif not outcome.converged or overstretched(self.cloth, outcome.isometry_error):
             velocities = limit_speed(velocities, self._fastest(state, targets, h, detector, positions))
         return Part(outcome, after(
-            state, targets, h, positions, velocities, outcome.reactions,
-            NewtonMemory(outcome.multipliers, touched, history, self.contact.coupling),
+            state, targets, h, positions, velocities, reactions,
+            NewtonMemory(outcome.multipliers, jumped, history, self.contact.coupling),
             wrenches_on_bodies(contacts, law.force, positions, count + len(targets.grippers)),
             slid_out(targets.grippers, state.pinched, positions, targets.poses),
         ))  # fmt: skip
+
+    def _solve_impacts(
+        self, state: State, targets: Targets, h: float, detector: ContactDetector
+    ) -> tuple[Step, ContactOutcome]:
+        """A (sub)step, and where something is struck, again with the first-order scheme for it."""
+        memory, first, force = state.memory, state.steps == 0, targets.extra()
+        assert isinstance(memory, NewtonMemory)
+        scheme, start, early, spent = self.scheme(state, targets, h), targets.start, memory.first_order, 0
+        for _ in range(TRIES):
+            step = build_step(
+                self.cloth, scheme, past(state), start, targets.held, early=early, first_order=euler(h, 0.0),
+                force=force,
+            )  # fmt: skip
+            found = self._solve(step, memory, detector, first=first)
+            spent += found.outcome.iterations
+            if scheme.far == 0.0 or not found.outcome.converged:
+                break
+            start, first = found.outcome.positions, False
+            touched, history = pressing(found.contacts, found.law, len(start))
+            late, jumped = self.jumps(state, targets, h, step, start, touched, early)
+            if not late:
+                break
+            early = early | jumped
+            memory = memory._replace(multipliers=found.outcome.multipliers, history=history)
+            detector.begin_again()
+        return step, found._replace(outcome=found.outcome._replace(iterations=spent))
 
     def _fastest(
         self, state: State, targets: Targets, h: float, detector: ContactDetector, positions: FloatArray

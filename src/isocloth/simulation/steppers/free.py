@@ -7,15 +7,17 @@ from collections.abc import Mapping
 import numpy as np
 
 from isocloth.base.errors import ConvergenceError
-from isocloth.base.typing import FloatArray
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth, kinetic_energy, potential_energy
 from isocloth.cloth.step import Past, Scheme, Step, build_step
 from isocloth.simulation.announce import announce_compilation
 from isocloth.simulation.integrators import BY_NAME, euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
+from isocloth.simulation.steppers.impacts import TRIES, mean_reactions, struck
 from isocloth.simulation.steppers.stepper import Part, Targets, body_wrenches
 from isocloth.solvers import Newton, Solver
+from isocloth.solvers.coupling import NO_COUPLING, CouplingPattern
 from isocloth.solvers.outcome import Outcome
 
 
@@ -64,9 +66,7 @@ class FreeStepper:
         step, outcome = self.solve_free(state, targets, h)
         if not outcome.converged and not targets.last:
             return Part(outcome, None)
-        memory = state.memory
-        assert isinstance(memory, NewtonMemory)
-        return self.accept_free(state, targets, h, step, outcome, memory)
+        return self.accept_free(state, targets, h, step, outcome)
 
     def scheme(self, state: State, targets: Targets, h: float) -> Scheme:
         """The integrator's. After a grasp or a release forces jump, and the step before would be extrapolated into a
@@ -80,32 +80,66 @@ class FreeStepper:
 
     def solve_free(self, state: State, targets: Targets, h: float) -> tuple[Step, Outcome]:
         """A (sub)step as if there was nothing to touch."""
-        memory = state.memory
-        assert isinstance(memory, NewtonMemory)
         if state.steps == 0:  # no multipliers are known yet, and kernels may have to be compiled
             with announce_compilation():
-                step = self._step(state, targets, h)
-                return step, self.solver.solve(step, memory.multipliers, first=True)
-        step = self._step(state, targets, h)
-        return step, self.solver.solve(step, memory.multipliers, first=False)
+                return self._solve_jerks(state, targets, h)
+        return self._solve_jerks(state, targets, h)
 
-    def _step(self, state: State, targets: Targets, h: float) -> Step:
-        scheme = self.scheme(state, targets, h)
-        return build_step(self.cloth, scheme, past(state), targets.start, targets.held, force=targets.extra())
+    def _solve_jerks(self, state: State, targets: Targets, h: float) -> tuple[Step, Outcome]:
+        """A (sub)step without contacts; where hands jerk, again with the first-order scheme for what they jerk at."""
+        memory = state.memory
+        assert isinstance(memory, NewtonMemory)
+        scheme, early, first, spent = self.scheme(state, targets, h), memory.first_order, state.steps == 0, 0
+        multipliers, start, force = memory.multipliers, targets.start, targets.extra()
+        for _ in range(TRIES):
+            step = build_step(
+                self.cloth, scheme, past(state), start, targets.held, force=force,
+                early=early if early.any() else None, first_order=euler(h, 0.0),
+            )  # fmt: skip
+            outcome = self.solver.solve(step, multipliers, first=first)
+            spent += outcome.iterations
+            if scheme.far == 0.0 or not outcome.converged:
+                break
+            late, jumped = self.jumps(state, targets, h, step, outcome.positions, self.cloth.nobody, early)
+            if not late:
+                break
+            start, multipliers, first, early = outcome.positions, outcome.multipliers, False, early | jumped
+        return step, outcome._replace(iterations=spent)
+
+    def jumps(
+        self, state: State, targets: Targets, h: float, step: Step, positions: FloatArray, touched: BoolArray,
+        early: BoolArray,
+    ) -> tuple[int, BoolArray]:  # fmt: skip
+        """Nodes (n,) that are struck in a (sub)step, and how many of them are not among the nodes early (n,)."""
+        jumped = np.empty(len(positions), dtype=bool)
+        velocities = step.velocities(positions)
+        late = struck(past(state), positions, velocities, touched, targets.held, h, early, jumped)
+        return late, jumped
 
     def accept_free(
-        self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome, memory: NewtonMemory
-    ) -> Part:
-        """The state after a free (sub)step; memory: the one to keep, but for the multipliers."""
+        self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome,
+        coupling: CouplingPattern = NO_COUPLING,
+    ) -> Part:  # fmt: skip
+        """The state after a free (sub)step; coupling: for which contacts a factor is laid out."""
         if not outcome.converged and not np.isfinite(outcome.positions).all():
             raise ConvergenceError(
                 f"the step from t = {targets.before.time:.6g} s has no finite solution even when cut into "
                 f"{targets.parts} parts; use a smaller timestep or gentler paths"
             )
+        nobody = self.cloth.nobody
+        _, jumped = self.jumps(state, targets, h, step, outcome.positions, nobody, nobody)
         return Part(outcome, after(
-            state, targets, h, outcome.positions, step.velocities(outcome.positions), outcome.reactions,
-            NewtonMemory(outcome.multipliers, memory.touching, memory.history, memory.coupling),
+            state, targets, h, outcome.positions, step.velocities(outcome.positions),
+            self.reactions(state, targets, h, step, outcome),
+            NewtonMemory(outcome.multipliers, jumped, coupling=coupling),
         ))  # fmt: skip
+
+    def reactions(self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome) -> FloatArray:
+        """(n, 3) N, with which nodes were held, averaged over a (sub)step."""
+        return mean_reactions(
+            self.scheme(state, targets, h), h, state.previous_timestep, outcome.reactions, state.reactions, step.early,
+            targets.held, state.held,
+        )  # fmt: skip
 
 
 def past(state: State) -> Past:
