@@ -24,7 +24,7 @@ from isocloth.simulation.integrators import euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.free import FreeStepper, after, past
-from isocloth.simulation.steppers.impacts import TRIES, unsteady
+from isocloth.simulation.steppers.impacts import TRIES, struck, unsteady
 from isocloth.simulation.steppers.stepper import Part, Targets
 from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome
 from isocloth.solvers.outcome import Outcome
@@ -105,16 +105,22 @@ class ContactStepper(FreeStepper):
             outcome = outcome._replace(converged=False, isometry_error=error, strain_gap=gap)
         touched, history = pressing(contacts, law, len(positions))
         velocities = step.velocities(positions)
-        _, jumped = self.jumps(state, targets, h, step, positions, touched, self.cloth.nobody)
-        unsteady(past(state), velocities, touched, sticking(contacts, law, len(positions)), h, jumped)
-        reactions = self.reactions(state, targets, h, step, outcome)
+        largest = self.largest_jump(state, targets, h, positions, touched)
+        early = np.zeros(len(positions), dtype=bool)
+        if largest > 0.0:
+            _, early = struck(velocities, state.velocities, state.previous_velocities, largest, early)
+        unsteady(
+            velocities, state.velocities, state.previous_velocities, touched, sticking(contacts, law, len(positions)),
+            h, early,
+        )  # fmt: skip
+        self.average(state, targets, h, step, outcome.reactions)
         if lost:
             velocities[:] = 0.0
         elif not outcome.converged or overstretched(self.cloth, outcome.isometry_error):
             velocities = limit_speed(velocities, self._fastest(state, targets, h, detector, positions))
         return Part(outcome, after(
-            state, targets, h, positions, velocities, reactions,
-            NewtonMemory(outcome.multipliers, jumped, history, self.contact.coupling),
+            state, targets, h, positions, velocities, outcome.reactions,
+            NewtonMemory(outcome.multipliers, early, history, self.contact.coupling),
             wrenches_on_bodies(contacts, law.force, positions, count + len(targets.grippers)),
             slid_out(targets.grippers, state.pinched, positions, targets.poses),
         ))  # fmt: skip
@@ -137,8 +143,10 @@ class ContactStepper(FreeStepper):
                 break
             start, first = found.outcome.positions, False
             touched, history = pressing(found.contacts, found.law, len(start))
-            late, jumped = self.jumps(state, targets, h, step, start, touched, early)
-            if not late:
+            largest = self.largest_jump(state, targets, h, start, touched)
+            end = step.velocities(start)
+            late, jumped = struck(end, state.velocities, state.previous_velocities, largest, early)
+            if largest == 0.0 or not late:
                 break
             early = early | jumped
             memory = memory._replace(multipliers=found.outcome.multipliers, history=history)

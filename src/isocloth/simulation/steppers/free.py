@@ -14,7 +14,7 @@ from isocloth.simulation.announce import announce_compilation
 from isocloth.simulation.integrators import BY_NAME, euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
-from isocloth.simulation.steppers.impacts import TRIES, mean_reactions, struck
+from isocloth.simulation.steppers.impacts import TRIES, average, largest_jump, struck
 from isocloth.simulation.steppers.stepper import Part, Targets, body_wrenches
 from isocloth.solvers import Newton, Solver
 from isocloth.solvers.coupling import NO_COUPLING, CouplingPattern
@@ -35,7 +35,7 @@ class FreeStepper:
 
     def remember(self, positions: FloatArray, velocities: FloatArray) -> NewtonMemory:
         """No tension is known yet, and nothing touches."""
-        return NewtonMemory(np.zeros(len(self.cloth.rows)), np.zeros(len(positions), dtype=bool))
+        return NewtonMemory(np.zeros(len(self.cloth.rows)), self.cloth.nobody)
 
     def moved(self, memory: Memory, positions: FloatArray | None, velocities: FloatArray) -> Memory:
         """Tensions and contacts stay the first guess."""
@@ -91,30 +91,32 @@ class FreeStepper:
         assert isinstance(memory, NewtonMemory)
         scheme, early, first, spent = self.scheme(state, targets, h), memory.first_order, state.steps == 0, 0
         multipliers, start, force = memory.multipliers, targets.start, targets.extra()
+        largest = 0.0 if scheme.far == 0.0 else self.largest_jump(state, targets, h, start)
         for _ in range(TRIES):
             step = build_step(
                 self.cloth, scheme, past(state), start, targets.held, force=force,
-                early=early if early.any() else None, first_order=euler(h, 0.0),
+                early=None if early is self.cloth.nobody else early, first_order=euler(h, 0.0),
             )  # fmt: skip
             outcome = self.solver.solve(step, multipliers, first=first)
             spent += outcome.iterations
-            if scheme.far == 0.0 or not outcome.converged:
+            if largest == 0.0 or not outcome.converged:
                 break
-            late, jumped = self.jumps(state, targets, h, step, outcome.positions, self.cloth.nobody, early)
+            end = step.velocities(outcome.positions)
+            late, jumped = struck(end, state.velocities, state.previous_velocities, largest, early)
             if not late:
                 break
             start, multipliers, first, early = outcome.positions, outcome.multipliers, False, early | jumped
         return step, outcome._replace(iterations=spent)
 
-    def jumps(
-        self, state: State, targets: Targets, h: float, step: Step, positions: FloatArray, touched: BoolArray,
-        early: BoolArray,
-    ) -> tuple[int, BoolArray]:  # fmt: skip
-        """Nodes (n,) that are struck in a (sub)step, and how many of them are not among the nodes early (n,)."""
-        jumped = np.empty(len(positions), dtype=bool)
-        velocities = step.velocities(positions)
-        late = struck(past(state), positions, velocities, touched, targets.held, h, early, jumped)
-        return late, jumped
+    def largest_jump(
+        self, state: State, targets: Targets, h: float, positions: FloatArray, touched: BoolArray | None = None
+    ) -> float:
+        """Of a node that is held or touched (n,), in a (sub)step that ends at positions (n, 3); m/s."""
+        found: float = largest_jump(
+            state.positions, state.velocities, state.previous_velocities, positions,
+            self.cloth.nobody if touched is None else touched, targets.held, h,
+        )  # fmt: skip
+        return found
 
     def accept_free(
         self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome,
@@ -126,20 +128,21 @@ class FreeStepper:
                 f"the step from t = {targets.before.time:.6g} s has no finite solution even when cut into "
                 f"{targets.parts} parts; use a smaller timestep or gentler paths"
             )
-        nobody = self.cloth.nobody
-        _, jumped = self.jumps(state, targets, h, step, outcome.positions, nobody, nobody)
+        velocities, jumped = step.velocities(outcome.positions), self.cloth.nobody
+        if (largest := self.largest_jump(state, targets, h, outcome.positions)) > 0.0:
+            jumped = struck(velocities, state.velocities, state.previous_velocities, largest, jumped)[1]
+        self.average(state, targets, h, step, outcome.reactions)
         return Part(outcome, after(
-            state, targets, h, outcome.positions, step.velocities(outcome.positions),
-            self.reactions(state, targets, h, step, outcome),
+            state, targets, h, outcome.positions, velocities, outcome.reactions,
             NewtonMemory(outcome.multipliers, jumped, coupling=coupling),
         ))  # fmt: skip
 
-    def reactions(self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome) -> FloatArray:
-        """(n, 3) N, with which nodes were held, averaged over a (sub)step."""
-        return mean_reactions(
-            self.scheme(state, targets, h), h, state.previous_timestep, outcome.reactions, state.reactions, step.early,
-            targets.held, state.held,
-        )  # fmt: skip
+    def average(self, state: State, targets: Targets, h: float, step: Step, reactions: FloatArray) -> None:
+        """Make means over a (sub)step of forces (n, 3) N at its end, with which nodes were held."""
+        scheme = self.scheme(state, targets, h)
+        if scheme.far != 0.0:
+            before = -scheme.far * state.previous_timestep / h
+            average(reactions, state.reactions, targets.held, state.held, step.early, scheme.h / h, before)
 
 
 def past(state: State) -> Past:

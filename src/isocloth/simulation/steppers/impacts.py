@@ -11,9 +11,12 @@ those that slide along it, until they do so steadily. All the rest stays of seco
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray
-from isocloth.cloth.step import Past, Scheme
 
 #: m/s^2: nothing is struck unless the acceleration of a node in contact changes by more from one step to the next ...
 GENTLE = 2.5
@@ -32,61 +35,70 @@ TRIES = 4
 
 
 @kernel
-def struck(
-    past: Past, positions: FloatArray, velocities: FloatArray, touched: BoolArray, held: BoolArray, h: float,
-    early: BoolArray, out: BoolArray,
-) -> int:  # fmt: skip
-    """Which nodes (n,) are struck in a (sub)step of h seconds that ends with positions and velocities (n, 3): `out`.
+def largest_jump(
+    before: FloatArray, velocities: FloatArray, previous: FloatArray, positions: FloatArray, touched: BoolArray,
+    held: BoolArray, h: float,
+) -> float:  # fmt: skip
+    """The largest jump of velocity of a node that is touched (n,) or held (n,), m/s; zero if nothing is struck.
 
-    touched, held: (n,) which are in contact, and which are prescribed. Returns how many of those that are struck are
-    not among the nodes `early` (n,).
+    The (sub)step of h seconds goes from `before` (n, 3), with `velocities` (n, 3), to `positions` (n, 3); `previous`
+    are the velocities one step before. A jump is what goes beyond the acceleration so far.
     """
     largest = 0.0
     for i in range(len(positions)):
         if touched[i] or held[i]:
             square = 0.0
             for d in range(3):
-                step = (positions[i, d] - past.positions[i, d]) / h
-                square += (step - 2.0 * past.velocities[i, d] + past.previous_velocities[i, d]) ** 2
+                step = (positions[i, d] - before[i, d]) / h
+                square += (step - 2.0 * velocities[i, d] + previous[i, d]) ** 2
             if square > ((GENTLE if touched[i] else JERK) * h) ** 2:
                 largest = max(largest, square)
-    late = 0
-    for i in range(len(positions)):
+    return math.sqrt(largest)
+
+
+@kernel
+def struck(
+    end: FloatArray, velocities: FloatArray, previous: FloatArray, largest: float, early: BoolArray
+) -> tuple[int, BoolArray]:
+    """Which nodes (n,) are struck in a (sub)step, by their velocities at its end, at its begin and one step before
+    (n, 3), with the largest jump; and how many of them are not among the nodes `early` (n,)."""
+    out, late = np.zeros(len(end), dtype=np.bool_), 0
+    for i in range(len(end)):
         square = 0.0
-        for d in range(3):  # beyond what the velocity does if the acceleration goes on
-            square += (velocities[i, d] - 2.0 * past.velocities[i, d] + past.previous_velocities[i, d]) ** 2
-        out[i] = largest > 0.0 and square > CARRIED**2 * largest
+        for d in range(3):
+            square += (end[i, d] - 2.0 * velocities[i, d] + previous[i, d]) ** 2
+        out[i] = square > (CARRIED * largest) ** 2
         if out[i] and not early[i]:
             late += 1
-    return late
+    return late, out
 
 
 @kernel
 def unsteady(
-    past: Past, velocities: FloatArray, touched: BoolArray, stuck: BoolArray, h: float, out: BoolArray
-) -> None:
+    end: FloatArray, velocities: FloatArray, previous: FloatArray, touched: BoolArray, stuck: BoolArray, h: float,
+    out: BoolArray,
+) -> None:  # fmt: skip
     """Add to `out` the nodes (n,) that touched something in a (sub)step of h seconds, unless they slide steadily."""
-    for i in range(len(velocities)):
+    for i in range(len(end)):
         if touched[i]:
             square = 0.0
             for d in range(3):
-                square += (velocities[i, d] - 2.0 * past.velocities[i, d] + past.previous_velocities[i, d]) ** 2
+                square += (end[i, d] - 2.0 * velocities[i, d] + previous[i, d]) ** 2
             out[i] = out[i] or stuck[i] or square > (STEADY * h) ** 2
 
 
-def mean_reactions(
-    scheme: Scheme, h: float, before: float, reactions: FloatArray, known: FloatArray, early: BoolArray,
-    held: BoolArray, again: BoolArray,
-) -> FloatArray:  # fmt: skip
-    """Mean forces (n, 3) N over a step, of those at its end, with which nodes (n,) are held.
+@kernel
+def average(
+    reactions: FloatArray, known: FloatArray, held: BoolArray, again: BoolArray, early: BoolArray, now: float,
+    before: float,
+) -> None:  # fmt: skip
+    """Make mean forces (n, 3) N over a step of those at its end, with which nodes (n,) are held.
 
     A node of the second-order scheme changes its velocity by v - v_0 = h' f / m - far (v_0 - v_prev): the force at the
-    end counts in part, and what came before in part. `known`: those of the step before, which took `before` seconds, of
-    nodes held then, again (n,).
+    end counts in part, `now`, and that of the step before, `known` (n, 3), in part, `before`, of nodes held then too,
+    again (n,).
     """
-    late = held & again & ~early
-    if scheme.far == 0.0 or not late.any():
-        return reactions
-    mean = reactions.copy()
-    mean[late] = (scheme.h * reactions[late] - scheme.far * before * known[late]) / h
-    return mean
+    for i in range(len(reactions)):
+        if held[i] and again[i] and not early[i]:
+            for d in range(3):
+                reactions[i, d] = now * reactions[i, d] + before * known[i, d]
