@@ -24,7 +24,7 @@ from isocloth.simulation.integrators import euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.free import FreeStepper, after, past
-from isocloth.simulation.steppers.impacts import TRIES, struck, unsteady
+from isocloth.simulation.steppers.impacts import TRIES, add_unsteady, struck
 from isocloth.simulation.steppers.stepper import Part, Targets
 from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome
 from isocloth.solvers.outcome import Outcome
@@ -109,7 +109,7 @@ class ContactStepper(FreeStepper):
         early = np.zeros(len(positions), dtype=bool)
         if largest > 0.0:
             _, early = struck(velocities, state.velocities, state.previous_velocities, largest, early)
-        unsteady(
+        add_unsteady(
             velocities, state.velocities, state.previous_velocities, touched, sticking(contacts, law, len(positions)),
             h, early,
         )  # fmt: skip
