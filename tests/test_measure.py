@@ -44,3 +44,21 @@ def test_the_wrong_number_of_nodes_is_named():
     mesh = ic.meshes.rectangle(0.4, 0.3, shape=(5, 4))
     with pytest.raises(ValueError, match=r"\(3, 3\).*expected \(20, 3\)"):
         ic.measure.area_errors(mesh, np.zeros((3, 3)))
+
+
+def test_a_quad_folded_along_a_diagonal_keeps_its_area_and_a_sheared_one_does_not():
+    mesh = ic.meshes.rectangle(1.0, 1.0, shape=(2, 2))
+    folded = mesh.vertices.copy()
+    folded[1] = folded[2]  # flat along the other diagonal: both triangles on top of each other
+    assert ic.measure.area_change(mesh, folded) == pytest.approx(0.0, abs=1e-12)
+    assert ic.measure.area_errors(mesh, folded).total == pytest.approx(2 / 3, abs=0.1)  # as a bilinear patch
+    x, y, z = mesh.vertices.T
+    sheared = np.stack([x + 0.6 * y, 0.8 * y, z], axis=1)
+    assert ic.measure.area_change(mesh, sheared) == pytest.approx(-0.2)
+
+
+@pytest.mark.parametrize("element", ["quad", "triangle"])
+def test_the_change_of_area_is_that_of_a_uniform_stretch(element):
+    mesh = ic.meshes.rectangle(0.4, 0.3, shape=(5, 4), element=element)
+    assert ic.measure.area_change(mesh, 1.1 * mesh.vertices) == pytest.approx(0.21)
+    assert ic.measure.area_change(mesh, mesh.vertices) == pytest.approx(0.0, abs=1e-15)

@@ -12,9 +12,9 @@ from validation.result import Result, Say, silent
 
 #: in the order in which `all` runs them
 CHECKS = (
-    "rigid", "roll", "catenary", "cantilever", "hinges", "terms", "infeasible", "order", "swing", "projections",
-    "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
-    "tilted_plane", "capstan", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere", "needles",
+    "rigid", "roll", "catenary", "hanging_strip", "cantilever", "hinges", "terms", "infeasible", "order", "swing",
+    "projections", "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
+    "tilted_plane", "area", "capstan", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere", "needles",
     "tablecloth", "stick_hits",
     "napkin", "shorts", "pushes", "lagged_friction", "contact_problems", "models", "nonconforming", "states",
     "developables", "reconstruction", "gluing", "followed_clouds", "identifiability", "cross_model", "robot_runs",

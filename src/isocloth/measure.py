@@ -7,8 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.compiled import inlined, kernel
 from isocloth.base.errors import InputError
-from isocloth.base.typing import FloatArray
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
 from isocloth.terms.isometry import nodal_metric
@@ -43,6 +44,37 @@ def areas(mesh: Mesh, positions: ArrayLike) -> FloatArray:
     rule = gauss(mesh.faces.shape[1])
     found = np.stack([area_elements(frame[mesh.faces], rule).sum(axis=1) for frame in points])
     return found[0] if np.ndim(positions) == 2 else found
+
+
+def area_change(mesh: Mesh, positions: ArrayLike) -> float:
+    """Relative change of the whole area at positions (n, 3), negative if some is lost; quads are folded paper.
+
+    A quad is cut along the diagonal that leaves more area: one that is folded along a diagonal has lost none, as a
+    bilinear patch would, and one that is sheared or crumpled has.
+    """
+    return float(_area(mesh.faces, _frames(mesh, positions)[0]) / _area(mesh.faces, mesh.vertices)) - 1.0
+
+
+@kernel
+def _area(faces: IntArray, x: FloatArray) -> float:
+    """Area of all elements, m^2; of a quad the larger one of its two pairs of triangles."""
+    total = 0.0
+    for e in range(len(faces)):
+        a, b, c = faces[e, 0], faces[e, 1], faces[e, 2]
+        area = _double_area(x, a, b, c)
+        if faces.shape[1] == 4:
+            d = faces[e, 3]
+            area = max(area + _double_area(x, a, c, d), _double_area(x, a, b, d) + _double_area(x, b, c, d))
+        total += 0.5 * area
+    return total
+
+
+@inlined
+def _double_area(x: FloatArray, a: int, b: int, c: int) -> float:
+    ux, uy, uz = x[b, 0] - x[a, 0], x[b, 1] - x[a, 1], x[b, 2] - x[a, 2]
+    vx, vy, vz = x[c, 0] - x[a, 0], x[c, 1] - x[a, 1], x[c, 2] - x[a, 2]
+    length: float = np.sqrt((uy * vz - uz * vy) ** 2 + (uz * vx - ux * vz) ** 2 + (ux * vy - uy * vx) ** 2)
+    return length
 
 
 def area_errors(mesh: Mesh, positions: ArrayLike) -> AreaErrors:

@@ -375,6 +375,9 @@ def assemble(
         begin, end = rows.ptr[k], rows.ptr[k + 1]
         gradient = jacobian[begin:end]
         if s.kept[k, 0] < 0:
+            still = rows.partner[k] != 0 and lam == 0.0
+            if still and gradient[0, 0] == 0.0 and gradient[0, 1] == 0.0 and gradient[0, 2] == 0.0:
+                continue  # it does not resist
             w = s.weight[k]
             for q in range(s.pair_ptr[k], s.pair_ptr[k + 1]):
                 a, b, at, stride = s.pairs[q, 0], s.pairs[q, 1], s.pairs[q, 2], s.pairs[q, 3]

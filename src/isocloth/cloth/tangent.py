@@ -157,7 +157,15 @@ def strain_gap(cloth: ClothArrays, work: Workspace, lam: FloatArray) -> tuple[fl
 
 @kernel
 def add_membrane(cloth: ClothArrays, work: Workspace, lam: FloatArray) -> None:
-    """residual = f + J^T lambda."""
+    """residual = f + J^T lambda.
+
+    A row with a partner begins and ceases to resist within an iteration, which a linear model does not foresee. As it
+    is soft, its lambda is w C.
+    """
+    partner = cloth.rows.partner
+    for k in range(len(lam)):
+        if partner[k] != 0:
+            lam[k] = cloth.assembly.weight[k] * work.values[k]
     work.residual[:] = work.force
     add_forces(cloth.rows, work.jacobian, lam, work.residual)
 

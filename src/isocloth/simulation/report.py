@@ -37,6 +37,8 @@ class Report:
     problem: empty, or what went wrong and what to do.
     forces: body -> `Wrench`, force (3,) N and torque (3,) N m of the cloth on every obstacle, gripper and grasp that
         took part, by identity: the impulse of the whole step over its length, all parts of a cut step included.
+    area_error: relative change of the area of the whole cloth, quads taken as paper that is folded along a diagonal;
+        edges and nodal averages can be right while it is not. Computed when asked for.
     residuals: the other measures (edge stretch, nodal metric, area errors, ...), computed when asked for.
     """
 
@@ -55,6 +57,7 @@ class Report:
     _measured: tuple[Mesh, FloatArray] | None = field(default=None, repr=False)  # rest shape and positions
     _forces: Callable[[], Forces] | None = field(default=None, repr=False)
     _residuals: Mapping[str, float] | None = field(default=None, repr=False)
+    _area_error: float | None = field(default=None, repr=False)
 
     def __getstate__(self) -> dict[str, Any]:
         """Without forces: they are known by the very bodies that took part, which would carry the simulation along."""
@@ -70,10 +73,19 @@ class Report:
         return Forces((), ()) if self._forces is None else self._forces()
 
     @property
+    def area_error(self) -> float:
+        """Relative change of the area of the whole cloth."""
+        if self._area_error is None:
+            self._area_error = abs(measure.area_change(*self._measured)) if self._measured else 0.0
+        return self._area_error
+
+    @property
     def residuals(self) -> Mapping[str, float]:
         """Name -> value of every other measure of this step."""
         if self._residuals is None:
-            own = {"strain_gap": self.strain_gap, "force_residual": self.force_residual}
+            own = {
+                "strain_gap": self.strain_gap, "force_residual": self.force_residual, "area_error": self.area_error,
+            }  # fmt: skip
             self._residuals = {**own, **(measures(*self._measured) if self._measured else {})}
             self._measured = None
         return self._residuals
@@ -87,7 +99,7 @@ class Report:
 #: what a trajectory keeps of every report
 RECORDED = (
     "iterations", "isometry_error", "converged", "substeps", "strain_gap", "force_residual", "contacts", "min_gap",
-    "friction_residual", "fallbacks",
+    "friction_residual", "fallbacks", "area_error",
 )  # fmt: skip
 
 

@@ -4,7 +4,8 @@ Three discretisations (Coltraro et al., An inextensible model for the robotic ma
 
 - "nodal", the papers': E, F, G at interior nodes by weighted residuals, every boundary edge, F at the corners. Its
   average does not see neighbouring elements that stretch and shrink in turn (a checkerboard).
-- "net", the default on quads: every edge, and F at interior nodes and corners. No checkerboard, no locking.
+- "net", the default on quads: every edge, and F at interior nodes and corners. No checkerboard, no locking; soft
+  diagonals (`terms/diagonals.py`) keep the area where lines of the net zigzag.
 - "stabilised", the default on triangles: "nodal", and a soft energy on every edge that removes the checkerboard.
   Edges that were enforced would lock: a triangle has no freedom left.
 
@@ -22,6 +23,7 @@ from isocloth.base.errors import InputError
 from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import Mesh
+from isocloth.terms.diagonals import STIFFNESS, diagonals, partners
 from isocloth.terms.elements import gauss
 from isocloth.terms.metric import at_nodes, element_metric
 from isocloth.terms.net import net_angles
@@ -32,6 +34,12 @@ DISCRETISATIONS = ("net", "nodal", "stabilised")
 #: stiffness of the edges of "stabilised" relative to the enforced rows; chosen with the locking test of a square in
 #: view (docs/validation/locking.md says what was tried, and what other scenes then showed)
 STABILISER = 0.02
+
+#: part of the area of an inner edge that one of the border stands for: the sheet goes on at one side only ...
+BORDER_OF_NET = 0.5
+#: ... and half of that is in the averages of the nodes next to it. What is stiffer than its share takes weight from its
+#: neighbours, and the strips between them are squeezed: a hanging strip that is to be flat buckles by some millimetres
+BORDER_OF_NODAL = 0.25
 
 
 def discretisation_for(mesh: Mesh, name: str | None = None) -> str:
@@ -63,16 +71,17 @@ def isometry(
     discretisation = discretisation_for(mesh, discretisation)
     stabilised = discretisation == "stabilised" and softest > 0.0
     rows, share, soft = _unweighted(mesh, "net" if discretisation == "net" else "nodal", shear, stabilised)
-    return weighted(rows, np.where(soft, min(STABILISER * stiffness, softest), stiffness) * share)
+    gentle = min(STABILISER * stiffness, softest) if stabilised else STIFFNESS * stiffness
+    return weighted(rows, np.where(soft, gentle, stiffness) * share)
 
 
 @memoised
 def _unweighted(mesh: Mesh, kind: str, shear: bool, stabilised: bool) -> tuple[Rows, FloatArray, BoolArray]:
-    """Rows of a discretisation, the area (r,) m^2 that each one stands for, and which (r,) belong to the stabiliser."""
+    """Rows of a discretisation, the area (r,) m^2 that each one stands for, and which (r,) are soft."""
     sheared = np.concatenate([mesh.interior_nodes, mesh.corners]) if shear else np.empty(0, dtype=np.int64)
     share = _share(mesh)
     if kind == "net":
-        parts = [(edges(mesh, mesh.edges), _edge_share(mesh, mesh.edges, share)),
+        parts = [(edges(mesh, mesh.edges), _edge_share(mesh, mesh.edges, share, BORDER_OF_NET)),
                  (net_angles(mesh, sheared), share[sheared])]  # fmt: skip
     else:
         inside, border = mesh.interior_nodes, mesh.boundary_edges
@@ -80,9 +89,11 @@ def _unweighted(mesh: Mesh, kind: str, shear: bool, stabilised: bool) -> tuple[R
             (nodal_metric(mesh, "E", inside), share[inside]),
             (nodal_metric(mesh, "G", inside), share[inside]),
             (nodal_metric(mesh, "F", sheared), share[sheared]),
-            (edges(mesh, border), _edge_share(mesh, border, share)),
+            (edges(mesh, border), _edge_share(mesh, border, share, BORDER_OF_NODAL)),
         ]
     enforced = sum(len(rows) for rows, _ in parts)
+    if kind == "net" and shear:
+        parts.append((partners(edges(mesh, diagonals(mesh))), np.repeat(mesh.face_areas, 2)))
     if stabilised:
         within = mesh.edges[mesh.edge_faces[:, 1] >= 0]
         soft = edges(mesh, within)
@@ -118,7 +129,7 @@ def nodal_metric(mesh: Mesh, component: str, nodes: IntArray) -> Rows:
 
 
 def _share(mesh: Mesh) -> FloatArray:
-    """Area (n,) that an interior node would have among elements like its own: borders are as stiff as the rest."""
+    """Area (n,) that an interior node would have among elements like its own."""
     faces = mesh.faces
     count = np.bincount(faces.ravel(), minlength=mesh.n_vertices)
     total = np.bincount(faces.ravel(), np.repeat(mesh.face_areas, faces.shape[1]), minlength=mesh.n_vertices)
@@ -126,5 +137,10 @@ def _share(mesh: Mesh) -> FloatArray:
     return per_node * total / count
 
 
-def _edge_share(mesh: Mesh, pairs: IntArray, share: FloatArray) -> FloatArray:
-    return 0.5 * (share[pairs[:, 0]] + share[pairs[:, 1]])
+def _edge_share(mesh: Mesh, pairs: IntArray, share: FloatArray, border: float = 1.0) -> FloatArray:
+    """Area (e,) of edges; those of the border have the part `border` of what they would have inside."""
+    area: FloatArray = 0.5 * (share[pairs[:, 0]] + share[pairs[:, 1]])
+    n = mesh.n_vertices
+    keys = [low * n + high for low, high in (np.sort(p, axis=1).T for p in (pairs, mesh.boundary_edges))]
+    area[np.isin(*keys)] *= border
+    return area

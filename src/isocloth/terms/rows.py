@@ -7,6 +7,9 @@ geometric stiffness |lambda| S of a multiplier of either sign, with lambda T <= 
 
 A row with `root` measures a length and not its square: C_k = 2 (sqrt(y^T T_k y) - 1), with y^T T_k y = 1 at rest. To
 first order that is the same, so weights, T and S are too; further away it is a spring after Hooke.
+
+Two rows that are partners (the diagonals of a quad, `terms/diagonals.py`) share what they resist: each its own stretch
+beyond a slack, and only the longer of the two that both are short. Where a row does not resist, C and J are zero.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.base.compiled import kernel
+from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 
 #: square of the shortest length, of that at rest, at which a row with `root` still has a direction
@@ -38,6 +41,8 @@ class Rows:
     enforced: BoolArray  # (r,) counted in the isometry error (an isometry), or only an energy
     kept: BoolArray  # (r,) the multiplier stays an unknown of Newton's linear system
     root: BoolArray  # (r,) the row measures a length, not its square
+    partner: IntArray  # (r,) how many rows further its partner is, 1 or -1; 0: it has none
+    slack: FloatArray  # (r,) what a row with a partner may be off
 
     def __len__(self) -> int:
         return len(self.rest)
@@ -56,7 +61,7 @@ class Rows:
     @property
     def arrays(self) -> RowArrays:
         """What the compiled kernels need."""
-        return RowArrays(self.ptr, self.nodes, self.square, self.T, self.root)
+        return RowArrays(self.ptr, self.nodes, self.square, self.T, self.root, self.partner, self.slack)
 
     def values(self, positions: FloatArray) -> FloatArray:
         """C (r,) at node positions (n, 3)."""
@@ -81,6 +86,8 @@ class RowArrays(NamedTuple):
     square: IntArray
     T: FloatArray
     root: BoolArray
+    partner: IntArray
+    slack: FloatArray
 
 
 def pack(row: IntArray, i: IntArray, j: IntArray, value: FloatArray, vertices: FloatArray, count: int) -> Rows:
@@ -107,6 +114,7 @@ def pack(row: IntArray, i: IntArray, j: IntArray, value: FloatArray, vertices: F
     rows = Rows(
         ptr, (keys % n).astype(np.int64), square, entries, plus, minus, np.zeros(count), np.ones(count),
         np.ones(count, dtype=bool), np.zeros(count, dtype=bool), np.zeros(count, dtype=bool),
+        np.zeros(count, dtype=np.int64), np.zeros(count),
     )  # fmt: skip
     rows.rest[:] = rows.values(vertices)
     return rows
@@ -117,7 +125,8 @@ def weighted(rows: Rows, weight: FloatArray) -> Rows:
 
     What kernels read is copied: Numba takes a read-only array for another type, and would compile every kernel anew.
     """
-    own = {name: getattr(rows, name).copy() for name in ("ptr", "nodes", "square", "T", "rest", "enforced", "root")}
+    read = ("ptr", "nodes", "square", "T", "rest", "enforced", "root", "partner", "slack")
+    own = {name: getattr(rows, name).copy() for name in read}
     return replace(rows, weight=np.ascontiguousarray(weight, dtype=np.float64), **own)
 
 
@@ -146,6 +155,11 @@ def evaluate(rows: RowArrays, targets: FloatArray, y: FloatArray, values: FloatA
     near = np.empty((0, 3))  # a row's nodes, gathered once: each is read as often as the row has nodes
     for k in range(len(rows.ptr) - 1):
         first, m = rows.ptr[k], rows.ptr[k + 1] - rows.ptr[k]
+        if m == 2 and not rows.root[k]:
+            values[k] = _length(rows, k, y, jacobian) - targets[k]
+            if rows.partner[k] < 0:
+                _share(rows, k - 1, k, values, jacobian)
+            continue
         if m > len(near):
             near = np.empty((m, 3))
         nodes, gradient = rows.nodes[first : first + m], jacobian[first : first + m]
@@ -176,6 +190,34 @@ def evaluate(rows: RowArrays, targets: FloatArray, y: FloatArray, values: FloatA
         values[k] = total - targets[k]
 
 
+@inlined
+def _length(rows: RowArrays, k: int, y: FloatArray, jacobian: FloatArray) -> float:
+    """y^T T y and J of a row of two nodes, the most common one: that of an edge or a diagonal."""
+    first = rows.ptr[k]
+    i, j, a, b = rows.nodes[first], rows.nodes[first + 1], rows.square[k] + 1, rows.square[k] + 3
+    x0, x1, x2 = y[j, 0] - y[i, 0], y[j, 1] - y[i, 1], y[j, 2] - y[i, 2]
+    ours, theirs = 2.0 * rows.T[a], 2.0 * rows.T[b]
+    jacobian[first, 0], jacobian[first, 1], jacobian[first, 2] = ours * x0, ours * x1, ours * x2
+    jacobian[first + 1, 0], jacobian[first + 1, 1], jacobian[first + 1, 2] = theirs * x0, theirs * x1, theirs * x2
+    square: float = rows.T[b] * (x0 * x0 + x1 * x1 + x2 * x2)
+    return square
+
+
+@inlined
+def _share(rows: RowArrays, i: int, j: int, values: FloatArray, jacobian: FloatArray) -> None:
+    """What each of two partners resists, of what they measure."""
+    longer = i if values[i] >= values[j] else j
+    for k in (i, j):
+        slack, value = rows.slack[k], values[k]
+        if value > slack:
+            values[k] = value - slack
+        elif k == longer and value < -slack:
+            values[k] = value + slack
+        else:
+            values[k] = 0.0
+            jacobian[rows.ptr[k] : rows.ptr[k + 1]] = 0.0
+
+
 @kernel
 def add_forces(rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, force: FloatArray) -> None:
     """force += J^T multiplier, (n, 3)."""
@@ -196,5 +238,5 @@ def select(rows: Rows, chosen: BoolArray) -> Rows:
     return Rows(
         offsets[0], rows.nodes[slots], offsets[1], rows.T[entries], rows.plus[entries], rows.minus[entries],
         rows.rest[chosen], rows.weight[chosen], rows.enforced[chosen], rows.kept[chosen],
-        rows.root[chosen],
+        rows.root[chosen], rows.partner[chosen], rows.slack[chosen],
     )  # fmt: skip
