@@ -240,3 +240,22 @@ def _vertices(pairs: Pairs, faces: IntArray, edges: IntArray, row: int) -> tuple
         return NODE_FACE, a, faces[b, 0], faces[b, 1], faces[b, 2]
     a, b = pairs.edge_edge[row - count, 0], pairs.edge_edge[row - count, 1]
     return EDGE_EDGE, edges[a, 0], edges[a, 1], edges[b, 0], edges[b, 1]
+
+
+def body_at(world: CollisionWorld, positions: FloatArray, node: int, time: float) -> str:
+    """What a node of a cloth at positions (n, 3) lies on at a time in s, in words: the nearest body, or layers."""
+    at, near, name = positions[node : node + 1], world.half, "layers of the cloth"
+    for _, solid in world.solids:
+        gap = float(solid.gaps(at, time)[0][0]) - world.half
+        if gap < near:
+            near, name = gap, repr(solid)
+    for _, body in world.features:
+        own = body.vertices(time)
+        corners = body.faces if len(body.faces) else body.edges[:, [0, 1, 1]]
+        if len(corners) == 0:
+            corners = np.arange(len(own))[:, None].repeat(3, axis=1)
+        corners = np.ascontiguousarray(corners, dtype=np.int64)
+        gap = float(surface_distances(at, own, corners)[0]) - body.radius - world.half
+        if gap < near:
+            near, name = gap, repr(body)
+    return name

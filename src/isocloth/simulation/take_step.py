@@ -32,7 +32,7 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         raise
     after, worst = found.state, found.worst
     held = hands.taken(before) if hands.grippers else hands.held
-    problem = diagnose(sim.cloth, after.positions, held, worst.isometry_error)
+    problem = worst.problem or diagnose(sim.cloth, after.positions, held, worst.isometry_error)
     if not problem and not worst.converged:
         problem = unsolved(worst)
     return after, Report(
@@ -59,7 +59,9 @@ def _ask(sim: Simulation, state: State, h: float, depth: int, before: State) -> 
     if hands.obstacles is not placed:
         placed = hands.placed(before, share, sim.obstacles)
     force = None if sim.extra_force is None else partial(_extra, sim.extra_force, state, h)
-    return Targets(start, hands.held, hands.grippers, poses, placed, force, before, 2**depth, depth >= DEEPEST)
+    return Targets(
+        start, hands.held, hands.grippers, poses, placed, force, before, 2**depth, depth >= DEEPEST, hands.limits
+    )  # fmt: skip
 
 
 def _extra(extra: ExtraForce, state: State, h: float, start: FloatArray) -> FloatArray:

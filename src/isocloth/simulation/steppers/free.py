@@ -91,7 +91,8 @@ class FreeStepper:
 
     def _step(self, state: State, targets: Targets, h: float) -> Step:
         scheme = self.scheme(state, targets, h)
-        return build_step(self.cloth, scheme, past(state), targets.start, targets.held, force=targets.extra())
+        step = build_step(self.cloth, scheme, past(state), targets.start, targets.held, force=targets.extra())
+        return step if targets.springs is None else step.with_springs(*targets.springs)
 
     def accept_free(
         self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome, memory: NewtonMemory

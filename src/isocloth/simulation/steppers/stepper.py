@@ -7,7 +7,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.simulation.gripper import Gripper
 from isocloth.simulation.memory import Memory
 from isocloth.simulation.state import State
@@ -15,6 +15,20 @@ from isocloth.solvers.outcome import Outcome
 
 #: time (s), positions (n, 3) m, velocities (n, 3) m/s -> forces (n, 3) N
 ExtraForce = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+
+class Limit(NamedTuple):
+    """What a grasp may bear: its nodes (k,), and the largest force of all of them together, N."""
+
+    nodes: IntArray
+    force: float
+
+
+class Springs(NamedTuple):
+    """How hands that give way pull: stiffness (n,) N/m, zero at other nodes, and places (n, 3) m to which they pull."""
+
+    stiffness: FloatArray
+    to: FloatArray
 
 
 class Targets(NamedTuple):
@@ -28,6 +42,8 @@ class Targets(NamedTuple):
     before: the state at the begin of the whole step.
     parts: into how many of its kind the step is cut.
     last: it will not be cut any further: something has to come of it.
+    limits: of grasps with a largest force; see `give_way.py`.
+    springs: with which nodes are pulled that are not held in this part, because their hands give way.
     """
 
     start: FloatArray
@@ -39,6 +55,8 @@ class Targets(NamedTuple):
     before: State
     parts: int
     last: bool
+    limits: tuple[Limit, ...] = ()
+    springs: Springs | None = None
 
     def extra(self) -> FloatArray | None:
         """What else acts on the nodes, where they are expected now."""
