@@ -100,6 +100,8 @@ def _in_features(world: CollisionWorld, positions: FloatArray, time: float, k: i
         if abs(winding_number(positions[0], own, body.faces)) > 0.5:
             depths = surface_distances(positions, own, np.ascontiguousarray(body.faces, dtype=np.int64))
             worst = int(depths.argmax())
+            if depths[worst] < COINCIDENT * world.half:
+                return _on(world, body, k, positions, worst)
             more = "; all of the cloth is, behind closed walls"
             return _inside(body, k, float(depths[worst]), positions[worst], f"node {worst}", more)
     surface = build_surface(count, triangles, 0.0, [Feature(len(own), body.edges, body.faces, reach)])
@@ -108,11 +110,7 @@ def _in_features(world: CollisionWorld, positions: FloatArray, time: float, k: i
         node = int(pair[pair < count][0])
         return _inside(body, k, body.radius - distance, positions[node], f"the cloth at node {node}", "")
     if len(body.faces) and distance < COINCIDENT * world.half:
-        node = int(pair[pair < count][0])
-        return Fault(k, 0.0, positions[node], (
-            f"the cloth starts on the very surface of {body!r}, at node {node} at {_at(positions[node])} m, where it is "
-            f"on no side of it: expected a distance, best half of the thickness, {world.half:g} m; {REMEDY}"
-        ))  # fmt: skip
+        return _on(world, body, k, positions, int(pair[pair < count][0]))
     return None
 
 
@@ -123,16 +121,16 @@ def _in_itself(world: CollisionWorld, positions: FloatArray) -> Fault | None:
     if len(pierced):
         at = positions[edges[pierced[0, 0]]].mean(axis=0)
         return Fault(-1, 0.0, at, (
-            f"the cloth passes through itself at the start, in {len(pierced)} places, one of them near {_at(at)}: layers "
-            "must not cross when self_collision begins; move them apart, let resolve_start=True untangle them where it "
-            "can, or start from another shape"
+            f"the cloth passes through itself at the start, in {len(pierced)} places, one of them near {_at(at)}: "
+            "layers must not cross when self_collision begins; move them apart, let resolve_start=True untangle them "
+            "where it can, or start from another shape"
         ))  # fmt: skip
     share, pair = _nearest_layers(positions, faces, world.rest, world.fabric.thickness)
     if share < COINCIDENT:
         at = positions[pair].mean(axis=0)
         return Fault(-1, 0.0, at, (
-            f"two layers of the cloth coincide at the start, at nodes {pair.tolist()} near {_at(at)} m: neither is above "
-            f"the other; keep them {world.fabric.thickness:g} m apart, or let resolve_start=True part them where it can"
+            f"two layers of the cloth coincide at the start, at nodes {pair.tolist()} near {_at(at)} m: neither is "
+            f"above the other; keep them {world.fabric.thickness:g} m apart, or start from another shape"
         ))  # fmt: skip
     return None
 
@@ -154,10 +152,17 @@ def _inside(body: Obstacle, k: int, depth: float, place: FloatArray, who: str, m
     ))  # fmt: skip
 
 
+def _on(world: CollisionWorld, body: Obstacle, k: int, positions: FloatArray, node: int) -> Fault:
+    return Fault(k, 0.0, positions[node], (
+        f"the cloth starts on the very surface of {body!r}, at node {node} at {_at(positions[node])} m, where it is on "
+        f"no side of it: expected a distance, best half of the thickness, {world.half:g} m; {REMEDY}"
+    ))  # fmt: skip
+
+
 def _cut(body: Obstacle, k: int, places: int, place: FloatArray, who: str) -> Fault:
     return Fault(k, 0.0, place, (
-        f"{body!r} cuts the cloth at the start, in {places} places, one of them at {_at(place)} m through {who}: expected "
-        f"a cloth on one side of it; {REMEDY}"
+        f"{body!r} cuts the cloth at the start, in {places} places, one of them at {_at(place)} m through {who}: "
+        f"expected a cloth on one side of it; {REMEDY}"
     ))  # fmt: skip
 
 

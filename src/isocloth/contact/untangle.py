@@ -3,9 +3,9 @@
 Where the edges that pass through faces cut a part off the cloth, a corner or an end, this part goes back through them.
 Elsewhere the curves in which layers cross are made shorter, until they end.
 
-Where an edge e passes through a face with normal N, the curve of intersection runs on through the faces beside the edge,
-along r_i, a unit vector into the i-th of them. Moving the edge against the face by d changes the length of the curve by
--d . g with g = sum_i (r_i - 2 (e . r_i) / (e . N) N): moved along g, the curve ends sooner (after Volino and
+Where an edge e passes through a face with normal N, the curve of intersection runs on through the faces beside the
+edge, along r_i, a unit vector into the i-th of them. Moving the edge against the face by d changes the length of the
+curve by -d . g with g = sum_i (r_i - 2 (e . r_i) / (e . N) N): moved along g, the curve ends sooner (after Volino and
 Magnenat-Thalmann, Resolving surface collisions through intersection contour minimization, 2006).
 """
 
@@ -75,7 +75,7 @@ def _parts(count: int, edges: IntArray, pierced: IntArray) -> tuple[IntArray, In
     kept = np.delete(edges, np.unique(pierced[:, 0]), axis=0)
     graph = coo_array((np.ones(len(kept)), (kept[:, 0], kept[:, 1])), shape=(count, count))
     _, part = connected_components(graph, directed=False)
-    return part, np.bincount(part)
+    return part.astype(np.int64), np.bincount(part).astype(np.int64)
 
 
 def _beside(edges: IntArray, faces: IntArray) -> list[list[tuple[int, int]]]:

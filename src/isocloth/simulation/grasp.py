@@ -95,7 +95,6 @@ class Grasp:
             points = _positions(points, len(self.nodes), f"path({time:.6g})")
         return points
 
-
     def arrives(self, begin: float, end: float, limit: float) -> bool:
         """Whether its path alone is no longer than `limit`, m, from a time to another: then its nodes lag, no more."""
         if self.path is None:

@@ -37,7 +37,7 @@ FARTHEST = 2.0
 
 
 def resolved_start(sim: Simulation, world: CollisionWorld) -> State:
-    """The state of a simulation that has not begun, out of obstacles and apart from itself; refused if there is none."""
+    """The state of a simulation that has not begun, out of obstacles and apart from itself, or an error."""
     x = first = sim.state.positions
     faults = start_faults(world, x, 0.0)
     if any(fault.body < 0 for fault in faults):

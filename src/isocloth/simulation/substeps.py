@@ -11,7 +11,7 @@ import numpy as np
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.give_way import advance_part
 from isocloth.simulation.steppers.stepper import Part, Stepper, Targets
-from isocloth.simulation.steppers.work import begin_work, exhausted, wait
+from isocloth.simulation.steppers.work import begin_work, exhausted, in_a_hurry, stood_still, wait
 from isocloth.solvers.outcome import Outcome, worst_of
 
 #: a step is cut in two at most this many times in a row
@@ -48,9 +48,13 @@ def _advance(
 ) -> tuple[State, int]:  # fmt: skip
     """One part; if it does not converge, two of half the length. Returns the state at its end, and what was spent."""
     targets = ask(state, h, depth, before)
-    part = wait(state, targets, h) if exhausted(stepper) else advance_part(stepper, state, targets, h)
+    hurried = in_a_hurry(stepper) and not targets.last
+    if exhausted(stepper):
+        part = wait(state, targets, h)
+    else:
+        part = advance_part(stepper, state, targets._replace(last=True) if hurried else targets, h)
     spent = part.outcome.iterations
-    if part.state is not None:
+    if part.state is not None and not (hurried and stood_still(state, part.state) and not exhausted(stepper)):
         done.append((h, part, part.state))
         return part.state, spent
     end, further = _in_two(stepper, state, h, depth, before, ask, done)

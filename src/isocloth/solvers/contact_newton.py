@@ -45,7 +45,6 @@ from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.dissection import Order
 from isocloth.sparse.symbolic import precompile
 
-
 #: factorisations that a convex problem solved by a library counts as in the work of a step
 LIBRARY = 20
 

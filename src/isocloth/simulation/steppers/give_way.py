@@ -11,7 +11,6 @@ of the cloth: its nodes stop there, and the step is reported as not converged.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -19,10 +18,12 @@ import numpy as np
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.detector import ContactDetector
 from isocloth.contact.starts import body_at
+from isocloth.simulation.memory import NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.contact import ContactStepper
 from isocloth.simulation.steppers.free import FreeStepper
 from isocloth.simulation.steppers.stepper import Limit, Part, Springs, Stepper, Targets
+from isocloth.terms.rows import add_forces, evaluate
 
 #: weights of the cloth, on earth, that a grasp without a limit presses with at most
 PRESS = 100.0
@@ -30,11 +31,19 @@ EARTH = 9.81
 
 #: by which part a force may be off the largest one ...
 MET = 0.01
+#: ... and which part of it a press without a limit must reach at least: nobody asked for that force
+ENOUGH = 0.5
 #: ... and how many springs are tried for that
 TRIES = 8
 
+#: logarithm of the factor by which a spring changes at most from try to try
+FURTHEST = 7.0
+
 #: part of the thickness to which a hand is as good as where it is sent
 ARRIVED = 0.1
+
+#: parts of a step, at most, in which it is tried whether hands without a limit are pressed into something
+CUT = 2
 
 #: part of the largest force at which a grasp gave way in the step before
 AT_LIMIT = 0.97
@@ -44,33 +53,36 @@ def advance_part(stepper: Stepper, state: State, targets: Targets, h: float) -> 
     """A (sub)step of a stepper, with hands that give way where they must."""
     if not isinstance(stepper, FreeStepper) or not targets.held.any():
         return stepper.advance(state, targets, h)
-    limited = [limit for limit in targets.limits if _bore(state, limit) > AT_LIMIT * limit.force]
-    soft = limited + _alone(stepper, _buried(stepper, state, targets, h))
-    hardly = targets._replace(last=False)
     may_give = bool(targets.limits) or isinstance(stepper, ContactStepper)
-    part = _solve(stepper, state, hardly if may_give else targets, h, soft)
-    done = part.state is not None and part.outcome.converged
+    tried = targets._replace(last=False) if may_give else targets
+    buried = _buried(stepper, state, targets, h)
+    soft = [s for s in targets.limits if _bore(state, s) > AT_LIMIT * s.force or np.isin(s.nodes, buried).any()]
+    soft += _alone(stepper, _unlimited(buried, targets))
+    part = _solve(stepper, state, tried, h, soft)
+    spent = part.outcome.iterations
     if part.state is not None:
         more = [limit for limit in targets.limits if _bore(part.state, limit) > (1.0 + MET) * limit.force]
     else:
-        more = [*targets.limits, *_alone(stepper, _pressed(stepper, state, targets, h))]
+        more = list(targets.limits)
+        if targets.parts <= CUT:
+            more += _alone(stepper, _pressed(stepper, state, targets, h))
     taken = {int(i) for limit in soft for i in limit.nodes}
     more = [limit for limit in more if int(limit.nodes[0]) not in taken]
     if more:
-        again = _solve(stepper, state, hardly, h, soft + more)
-        part = again._replace(outcome=_with_spent(again, part))
-        done, soft = part.state is not None and part.outcome.converged, soft + more
-    if not done and targets.last and part.state is None:
-        again = _solve(stepper, state, targets, h, soft)
-        part = again._replace(outcome=_with_spent(again, part))
-    return _reported(stepper, part, targets, [limit for limit in soft if not _of(limit, targets)], state.time + h)
+        soft += more
+        part = _solve(stepper, state, tried, h, soft)
+        spent += part.outcome.iterations
+    if part.state is None and targets.last:
+        # hands without a limit that are not pressed, but hold a cloth that is too short, do not give way
+        soft = [limit for limit in soft if _is_limit(limit, targets)]
+        part = _solve(stepper, state, targets, h, soft)
+        spent += part.outcome.iterations
+    part = part._replace(outcome=part.outcome._replace(iterations=spent))
+    return _reported(stepper, part, targets, [s for s in soft if not _is_limit(s, targets)], state.time + h)
 
 
-def _with_spent(part: Part, before: Part):  # type: ignore[no-untyped-def]
-    return part.outcome._replace(iterations=part.outcome.iterations + before.outcome.iterations)
-
-
-def _of(limit: Limit, targets: Targets) -> bool:
+def _is_limit(limit: Limit, targets: Targets) -> bool:
+    """Whether it is that of a grasp, and not a node of one without."""
     return any(limit is known for known in targets.limits)
 
 
@@ -89,21 +101,20 @@ def _most(stepper: FreeStepper) -> float:
     return PRESS * EARTH * stepper.cloth.fabric.density * float(stepper.cloth.area.sum())
 
 
-def _unlimited(targets: Targets) -> IntArray:
-    """Held nodes whose grasps have no largest force."""
-    held = targets.held.copy()
+def _unlimited(nodes: IntArray, targets: Targets) -> IntArray:
+    """Those of some nodes whose grasps have no largest force."""
     for limit in targets.limits:
-        held[limit.nodes] = False
-    return np.flatnonzero(held)
+        nodes = nodes[~np.isin(nodes, limit.nodes)]
+    return nodes
 
 
 def _buried(stepper: FreeStepper, state: State, targets: Targets, h: float) -> IntArray:
     """Held nodes that are sent below the surface of a solid, or gave way in the step before."""
     if not isinstance(stepper, ContactStepper) or stepper.world.empty:
         return np.zeros(0, dtype=np.int64)
-    nodes, end = _unlimited(targets), state.time + h
+    nodes, end = np.flatnonzero(targets.held), state.time + h
     stepper.world.place(state.placed, targets.placed, state.time, end)
-    deep = np.linalg.norm(state.reactions[nodes], axis=1) > AT_LIMIT * _most(stepper)
+    deep = np.linalg.norm(state.reactions[nodes], axis=1) > 0.9 * ENOUGH * _most(stepper)
     for _, solid in stepper.world.solids:
         gap, _ = solid.gaps(targets.start[nodes], end)
         deep |= gap < 0.0
@@ -114,7 +125,7 @@ def _pressed(stepper: FreeStepper, state: State, targets: Targets, h: float) -> 
     """Held nodes that touch, or pass, something where they are sent."""
     if not isinstance(stepper, ContactStepper) or stepper.world.empty:
         return np.zeros(0, dtype=np.int64)
-    nobody, nodes = np.zeros(len(targets.held), dtype=bool), _unlimited(targets)
+    nobody, nodes = np.zeros(len(targets.held), dtype=bool), _unlimited(np.flatnonzero(targets.held), targets)
     detector = ContactDetector(stepper.world, state.positions, nobody, state.time, state.time + h)
     found = detector.find(targets.start)
     return nodes[np.isin(nodes, found.nodes[found.weights != 0.0])]
@@ -133,44 +144,89 @@ def _solve(stepper: FreeStepper, state: State, targets: Targets, h: float, soft:
     far = np.array([np.linalg.norm((goal - state.positions)[limit.nodes].sum(axis=0)) for limit in soft])
     most = np.array([limit.force for limit in soft])
     stiffness = np.minimum(stiffest, most / np.maximum(far, 1e-300))
-    before: tuple[FloatArray, FloatArray] | None = None
-    spent = 0
+    least = np.array([(1.0 - MET if _is_limit(limit, targets) else ENOUGH) * limit.force for limit in soft])
+    search, spent = SpringSearch(stiffest, most), 0
+    end: State | None = None
     for _ in range(TRIES):
         springs = np.zeros(len(held))
         for limit, k in zip(soft, stiffness, strict=True):
             springs[limit.nodes] = k
         asked = targets._replace(start=start.copy(), held=held, springs=Springs(springs, goal))
         part = stepper.advance(state, asked, h)
-        spent += part.outcome.iterations
-        if part.state is None:
+        spent, end = spent + part.outcome.iterations, part.state
+        if end is None:
             return part._replace(outcome=part.outcome._replace(iterations=spent))
-        pull = springs[:, None] * (goal - part.state.positions)
+        pull = springs[:, None] * (goal - end.positions)
         force = np.array([np.linalg.norm(pull[limit.nodes].sum(axis=0)) for limit in soft])
-        fits = (force <= (1.0 + MET) * most) & ((force >= (1.0 - MET) * most) | (stiffness >= stiffest))
+        fits = (force <= (1.0 + MET) * most) & ((force >= least) | (stiffness >= stiffest))
         if fits.all() or not part.outcome.converged:
             break
-        now = (np.log(stiffness), np.log(np.maximum(force, 1e-300)))
-        slope = np.ones(len(soft))
-        if before is not None:
-            run = now[0] - before[0]
-            rise = now[1] - before[1]
-            slope = np.clip(np.divide(rise, run, out=slope.copy(), where=np.abs(run) > 1e-12), 0.1, 1.0)
-        before = now
-        step = np.clip((np.log(most) - now[1]) / slope, -math.log(1e3), math.log(1e3))
-        stiffness = np.where(fits, stiffness, np.minimum(stiffest, np.exp(now[0] + step)))
-    reactions = part.state.reactions.copy()
+        stiffness = np.where(fits, stiffness, search.next(stiffness, force))
+    assert end is not None  # there is one try at least
+    late = [s for s in soft if not _is_limit(s, targets) and _lag(s, goal, end) > 1.1 * arrived]
+    if not targets.last and _taut(stepper, end, pull, late):
+        return Part(part.outcome._replace(iterations=spent, converged=False), None)
+    reactions = end.reactions.copy()
     for limit in soft:
         reactions[limit.nodes] = pull[limit.nodes]
     return Part(
-        part.outcome._replace(iterations=spent), replace(part.state, held=targets.held, reactions=reactions)
+        part.outcome._replace(iterations=spent), replace(end, held=targets.held, reactions=reactions)
     )  # fmt: skip
+
+
+class SpringSearch:
+    """The stiffness (g,) N/m of hands that bear their largest force (g,) N, at most `stiffest`.
+
+    A stiffer spring bears more. The first guess is a node that does not move; the next are from a line through the last
+    two in logarithms, and in the middle of what is left where that would leave the bracket.
+    """
+
+    def __init__(self, stiffest: FloatArray, most: FloatArray) -> None:
+        self._most = np.log(most)
+        self._low, self._high = np.full(len(most), -np.inf), np.log(stiffest)
+        self._last: tuple[FloatArray, FloatArray] | None = None
+
+    def next(self, stiffness: FloatArray, force: FloatArray) -> FloatArray:
+        """The stiffness to try after one that led to a force (g,) N."""
+        k, f = np.log(stiffness), np.log(np.maximum(force, 1e-300))
+        much = f > self._most
+        self._high, self._low = np.where(much, np.minimum(k, self._high), self._high), np.where(much, self._low, k)
+        slope = np.ones(len(k))
+        if self._last is not None:
+            run, rise = k - self._last[0], f - self._last[1]
+            slope = np.clip(np.divide(rise, run, out=slope, where=np.abs(run) > 1e-12), 0.1, 1.0)
+        self._last = (k, f)
+        guess = k + np.clip((self._most - f) / slope, -FURTHEST, FURTHEST)
+        known = np.isfinite(self._low)
+        middle = np.where(known, 0.5 * (np.where(known, self._low, 0.0) + self._high), guess)
+        inside = (guess > self._low) & (guess <= self._high)
+        return np.asarray(np.exp(np.where(inside, guess, np.minimum(middle, self._high))))
+
+
+def _lag(limit: Limit, goal: FloatArray, state: State) -> float:
+    """m: how far the first node of a hand is from where it is sent."""
+    return float(np.linalg.norm((goal - state.positions)[limit.nodes[0]]))
+
+
+def _taut(stepper: FreeStepper, state: State, pull: FloatArray, late: list[Limit]) -> bool:
+    """Whether the cloth itself holds back one of the nodes that lag, and not what is in their way."""
+    if not late or not isinstance(stepper, ContactStepper) or not isinstance(state.memory, NewtonMemory):
+        return False
+    rows, cloth = stepper.contact.newton.arrays.rows, stepper.cloth
+    values, jacobian = np.empty(len(cloth.rows)), np.empty((len(cloth.rows.nodes), 3))
+    tension = np.zeros_like(pull)
+    evaluate(rows, cloth.rows.rest, state.positions, values, jacobian)
+    add_forces(rows, jacobian, state.memory.multipliers, tension)
+    nodes = np.array([limit.nodes[0] for limit in late])
+    along = np.einsum("kd,kd->k", tension[nodes], pull[nodes])
+    return bool((along > 0.5 * np.einsum("kd,kd->k", pull[nodes], pull[nodes])).any())
 
 
 def _reported(stepper: FreeStepper, part: Part, targets: Targets, soft: list[Limit], end: float) -> Part:
     """What came of a (sub)step in which hands without a limit may have stopped."""
     if part.state is None or not soft:
         return part
-    lag = np.array([np.linalg.norm((targets.start - part.state.positions)[limit.nodes[0]]) for limit in soft])
+    lag = np.array([_lag(limit, targets.start, part.state) for limit in soft])
     worst = int(lag.argmax())
     if lag[worst] <= 1.1 * ARRIVED * stepper.cloth.fabric.thickness:
         return part

@@ -22,6 +22,10 @@ GIVEN_UP = (
 )
 
 
+#: part of the work of a step after which its parts are not cut any further
+HURRY = 0.3
+
+
 def begin_work(stepper: Stepper) -> None:
     """A step begins, of which nothing is done yet."""
     if isinstance(stepper, ContactStepper):
@@ -31,6 +35,16 @@ def begin_work(stepper: Stepper) -> None:
 def exhausted(stepper: Stepper) -> bool:
     """Whether a step has taken all the work that it may."""
     return isinstance(stepper, ContactStepper) and stepper.contact.exhausted
+
+
+def in_a_hurry(stepper: Stepper) -> bool:
+    """Whether so much of the work is done that parts of the step are not to be cut any further."""
+    return isinstance(stepper, ContactStepper) and stepper.contact.work >= HURRY * stepper.contact.contact.max_work
+
+
+def stood_still(before: State, after: State) -> bool:
+    """Whether nothing moved, because nothing that was found could be taken."""
+    return np.array_equal(before.positions, after.positions) and not after.velocities.any()
 
 
 def wait(state: State, targets: Targets, h: float) -> Part:
