@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import isocloth as ic
+from isocloth.obstacles import shapes
 
 FABRIC = ic.Fabric(density=0.2, thickness=1e-3)
 SIZE = 0.3
@@ -47,10 +48,19 @@ def folded():
     return sim, int(upper[np.linalg.norm((sim.positions[upper] - centre)[:, :2], axis=1).argmin()])
 
 
-@pytest.mark.parametrize(
-    "body", [ic.Floor(), ic.Box([0.15, 0.15, -0.1], [1, 1, 0.2]), ic.Sphere([0.15, 0.15, -5.0], 5.0)], ids=repr
-)
-def test_a_node_pressed_into_a_solid_stops_at_its_surface_and_is_named(body):
+def table():
+    vertices, faces = shapes.box(np.array([1.0, 1.0, 0.2]))
+    return ic.TriangleMesh(vertices, faces, centre=[0.15, 0.15, -0.1])
+
+
+BODIES = [
+    ic.Floor(), ic.Box([0.15, 0.15, -0.1], [1, 1, 0.2]), ic.Sphere([0.15, 0.15, -5.0], 5.0), table(),
+    ic.Cylinder([0.15, -1, -2.0], [0.15, 1, -2.0], 2.0), ic.Capsule([0.15, -1, -2.0], [0.15, 1, -2.0], 2.0),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("body", BODIES, ids=lambda body: body.name)
+def test_a_node_pressed_into_a_body_stops_at_its_surface_and_is_named(body):
     sim = ic.Simulation(sheet(), FABRIC, obstacles=[body])
     grasp = sim.grasp(MIDDLE, downwards(sim.positions[MIDDLE], 0.1))
     for k in range(40):

@@ -51,13 +51,16 @@ AT_LIMIT = 0.97
 
 def advance_part(stepper: Stepper, state: State, targets: Targets, h: float) -> Part:
     """A (sub)step of a stepper, with hands that give way where they must."""
+    if not isinstance(stepper, ContactStepper) and not targets.limits:
+        return stepper.advance(state, targets, h)
     if not isinstance(stepper, FreeStepper) or not targets.held.any():
         return stepper.advance(state, targets, h)
-    may_give = bool(targets.limits) or isinstance(stepper, ContactStepper)
-    tried = targets._replace(last=False) if may_give else targets
     buried = _buried(stepper, state, targets, h)
     soft = [s for s in targets.limits if _bore(state, s) > AT_LIMIT * s.force or np.isin(s.nodes, buried).any()]
     soft += _alone(stepper, _unlimited(buried, targets))
+    if not soft and not targets.limits and targets.parts > CUT:
+        return stepper.advance(state, targets, h)
+    tried = targets._replace(last=False)
     part = _solve(stepper, state, tried, h, soft)
     spent = part.outcome.iterations
     if part.state is not None:
