@@ -33,6 +33,7 @@ class Grasp:
         self._since = simulation.state.steps  # forces of steps before are not its own
         self.active = True
         self.max_force = None if max_force is None else as_force(max_force)
+        self._sent: tuple[float, FloatArray] | None = None  # where its path sent the nodes last, and when
 
     @property
     def force(self) -> FloatArray:
@@ -93,7 +94,18 @@ class Grasp:
         points = np.array(self.path(time), dtype=np.float64, order="C")
         if points.shape != (len(self.nodes), 3):
             points = _positions(points, len(self.nodes), f"path({time:.6g})")
+        self._sent = (time, points)
         return points
+
+    def late(self, state: State, by: float, force: float) -> IntArray:
+        """Nodes that are further than `by`, m, from where its path sends them; without a path, that bear a force, N."""
+        if state.steps <= self._since:
+            return self.nodes[:0]
+        if self.path is None:
+            return self.nodes[np.linalg.norm(state.reactions[self.nodes], axis=1) > force]
+        known = self._sent is not None and self._sent[0] == state.time
+        there = self._sent[1] if known and self._sent is not None else self.position(state.time)
+        return self.nodes[np.linalg.norm(there - state.positions[self.nodes], axis=1) > by]
 
     def arrives(self, begin: float, end: float, limit: float) -> bool:
         """Whether its path alone is no longer than `limit`, m, from a time to another: then its nodes lag, no more."""

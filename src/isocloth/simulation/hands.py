@@ -15,7 +15,7 @@ from isocloth.obstacles.arguments import rotation as rotation_matrix
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.gripper import Gripper, between, sent
 from isocloth.simulation.state import State
-from isocloth.simulation.steppers.stepper import Limit
+from isocloth.simulation.steppers.stepper import NOBODY, Limit
 
 
 class Hands:
@@ -98,6 +98,11 @@ class Hands:
             far = prescribe(start, grasp.nodes, target, state.positions, self._limit)
             if far >= 0 and not (grasp.max_force is not None or grasp.arrives(state.time, time, self._limit)):
                 _refuse(grasp, int(far), target, state.positions)
+
+    def late(self, state: State, by: float, force: float) -> IntArray:
+        """Held nodes further than `by`, m, from where a path has sent them, or, without one, that bear a force, N."""
+        late = [grasp.late(state, by, force) for grasp in self.grasps]
+        return np.concatenate(late) if late else NOBODY
 
     def poses(self, before: State, time: float, share: float) -> FloatArray:
         """(g, 4, 3): where the grippers are then."""

@@ -22,25 +22,26 @@ from isocloth.simulation.memory import NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.contact import ContactStepper
 from isocloth.simulation.steppers.free import FreeStepper
-from isocloth.simulation.steppers.stepper import Limit, Part, Springs, Stepper, Targets
+from isocloth.simulation.steppers.stepper import (
+    ARRIVED,
+    ENOUGH,
+    PRESS,
+    Limit,
+    Part,
+    Springs,
+    Stepper,
+    Targets,
+    largest_press,
+)
 from isocloth.terms.rows import add_forces, evaluate
-
-#: weights of the cloth, on earth, that a grasp without a limit presses with at most
-PRESS = 100.0
-EARTH = 9.81
 
 #: by which part a force may be off the largest one ...
 MET = 0.01
-#: ... and which part of it a press without a limit must reach at least: nobody asked for that force
-ENOUGH = 0.5
 #: ... and how many springs are tried for that
 TRIES = 8
 
 #: logarithm of the factor by which a spring changes at most from try to try
 FURTHEST = 7.0
-
-#: part of the thickness to which a hand is as good as where it is sent
-ARRIVED = 0.1
 
 #: parts of a step, at most, in which it is tried whether hands without a limit are pressed into something
 CUT = 2
@@ -63,6 +64,10 @@ def advance_part(stepper: Stepper, state: State, targets: Targets, h: float) -> 
     tried = targets._replace(last=False)
     part = _solve(stepper, state, tried, h, soft)
     spent = part.outcome.iterations
+    if part.state is None and len(soft) > len(limited := [limit for limit in soft if _is_limit(limit, targets)]):
+        soft = limited  # they may be free again, or hold a cloth that is too short
+        part = _solve(stepper, state, tried, h, soft)
+        spent += part.outcome.iterations
     if part.state is not None:
         more = [limit for limit in targets.limits if _bore(part.state, limit) > (1.0 + MET) * limit.force]
     else:
@@ -96,12 +101,8 @@ def _bore(state: State, limit: Limit) -> float:
 
 def _alone(stepper: FreeStepper, nodes: IntArray) -> list[Limit]:
     """Each of some nodes as a hand that presses as much as one may without a limit."""
-    return [Limit(np.array([i]), _most(stepper)) for i in nodes]
-
-
-def _most(stepper: FreeStepper) -> float:
-    """N, with which a grasp without a limit presses at most."""
-    return PRESS * EARTH * stepper.cloth.fabric.density * float(stepper.cloth.area.sum())
+    most = largest_press(stepper.cloth)
+    return [Limit(np.array([i]), most) for i in nodes]
 
 
 def _unlimited(nodes: IntArray, targets: Targets) -> IntArray:
@@ -112,12 +113,12 @@ def _unlimited(nodes: IntArray, targets: Targets) -> IntArray:
 
 
 def _buried(stepper: FreeStepper, state: State, targets: Targets, h: float) -> IntArray:
-    """Held nodes that are sent below the surface of a solid, or gave way in the step before."""
+    """Held nodes that are sent below the surface of a solid, or gave way to something in the step before."""
     if not isinstance(stepper, ContactStepper) or stepper.world.empty:
         return np.zeros(0, dtype=np.int64)
     nodes, end = np.flatnonzero(targets.held), state.time + h
     stepper.world.place(state.placed, targets.placed, state.time, end)
-    deep = np.linalg.norm(state.reactions[nodes], axis=1) > 0.9 * ENOUGH * _most(stepper)
+    deep = state.memory.touching[nodes] & np.isin(nodes, targets.late)
     for _, solid in stepper.world.solids:
         gap, _ = solid.gaps(targets.start[nodes], end)
         deep |= gap < 0.0
