@@ -25,6 +25,7 @@ from isocloth.simulation.steppers.free import FreeStepper
 from isocloth.simulation.steppers.stepper import (
     ARRIVED,
     ENOUGH,
+    NOBODY,
     PRESS,
     Limit,
     Part,
@@ -56,16 +57,17 @@ def advance_part(stepper: Stepper, state: State, targets: Targets, h: float) -> 
         return stepper.advance(state, targets, h)
     if not isinstance(stepper, FreeStepper) or not targets.held.any():
         return stepper.advance(state, targets, h)
-    buried = _buried(stepper, state, targets, h)
-    soft = [s for s in targets.limits if _bore(state, s) > AT_LIMIT * s.force or np.isin(s.nodes, buried).any()]
-    soft += _alone(stepper, _unlimited(buried, targets))
+    buried, late = _buried(stepper, state, targets, h)
+    sure = [s for s in targets.limits if _bore(state, s) > AT_LIMIT * s.force or np.isin(s.nodes, buried).any()]
+    sure += _alone(stepper, _unlimited(buried, targets))
+    soft = sure + _alone(stepper, _unlimited(late, targets))
     if not soft and not targets.limits and targets.parts > CUT:
         return stepper.advance(state, targets, h)
     tried = targets._replace(last=False)
     part = _solve(stepper, state, tried, h, soft)
     spent = part.outcome.iterations
-    if part.state is None and len(soft) > len(limited := [limit for limit in soft if _is_limit(limit, targets)]):
-        soft = limited  # they may be free again, or hold a cloth that is too short
+    if part.state is None and len(soft) > len(sure):
+        soft = list(sure)  # the others may be free again, or hold a cloth that is too short
         part = _solve(stepper, state, tried, h, soft)
         spent += part.outcome.iterations
     if part.state is not None:
@@ -82,7 +84,7 @@ def advance_part(stepper: Stepper, state: State, targets: Targets, h: float) -> 
         spent += part.outcome.iterations
     if part.state is None and targets.last:
         # hands without a limit that are not pressed, but hold a cloth that is too short, do not give way
-        soft = [limit for limit in soft if _is_limit(limit, targets)]
+        soft = [limit for limit in soft if _is_limit(limit, targets) or any(limit is known for known in sure)]
         part = _solve(stepper, state, targets, h, soft)
         spent += part.outcome.iterations
     part = part._replace(outcome=part.outcome._replace(iterations=spent))
@@ -112,17 +114,17 @@ def _unlimited(nodes: IntArray, targets: Targets) -> IntArray:
     return nodes
 
 
-def _buried(stepper: FreeStepper, state: State, targets: Targets, h: float) -> IntArray:
-    """Held nodes that are sent below the surface of a solid, or gave way to something in the step before."""
+def _buried(stepper: FreeStepper, state: State, targets: Targets, h: float) -> tuple[IntArray, IntArray]:
+    """Held nodes that are sent below the surface of a solid, and others that gave way in the step before."""
     if not isinstance(stepper, ContactStepper) or stepper.world.empty:
-        return np.zeros(0, dtype=np.int64)
+        return NOBODY, NOBODY
     nodes, end = np.flatnonzero(targets.held), state.time + h
     stepper.world.place(state.placed, targets.placed, state.time, end)
-    deep = state.memory.touching[nodes] & np.isin(nodes, targets.late)
+    late, deep = state.memory.touching[nodes] & np.isin(nodes, targets.late), np.zeros(len(nodes), dtype=bool)
     for _, solid in stepper.world.solids:
         gap, _ = solid.gaps(targets.start[nodes], end)
         deep |= gap < 0.0
-    return nodes[deep]
+    return nodes[deep], nodes[late & ~deep]
 
 
 def _pressed(stepper: FreeStepper, state: State, targets: Targets, h: float) -> IntArray:
