@@ -150,7 +150,8 @@ def test_forces_are_those_of_the_last_step():
     assert body.name == "head"
     assert "Sphere 'head'" in repr(body)
     np.testing.assert_array_equal(body.force, 0.0)
-    sim = ic.Simulation(ic.meshes.rectangle(0.1, 0.1, shape=(3, 3)), obstacles=[body])
+    above = ic.meshes.rectangle(0.1, 0.1, shape=(3, 3)).transformed(translation=[0, 0, 2])
+    sim = ic.Simulation(above, obstacles=[body])
     sim.state.obstacle_wrenches[0, :3] = [1, 2, 3]
     sim.state = sim.state
     body.force[0] = 7.0  # a copy

@@ -98,6 +98,11 @@ def test_places_name_the_right_nodes() -> None:
     assert patch.tolist() == [1, 4, 5, 6, 9]
 
 
+def test_a_grasp_gives_way_beyond_its_largest_force() -> None:
+    sim = build(scene_with(grasp=[{"where": "corner 1", "max_force": 0.5}, {"where": "corner 3"}]))
+    assert [grasp.max_force for grasp in sim.grasps] == [0.5, None]
+
+
 def test_a_grasp_is_released_on_time() -> None:
     sim = build(scene_with(grasp=[{"where": "corner 1", "release": 0.03}, {"where": "corner 3"}]))
     counts = []

@@ -22,7 +22,8 @@ KEYS = sorted(
     | {key for keys in KINDS.values() for key in keys}
     | {"kind", "friction", "velocity", "spin"}
     | {"shape", "position", "rotation", "noise", "seed", "name", "density", "bending", "duration", "timestep", "every"}
-    | {"gravity", "solver", "nodes", "at", "where", "motion", "release", "radius", "force"}
+    | {"gravity", "solver", "nodes", "at", "where", "motion", "release", "radius", "force", "max_force"}
+    | {"resolve_start"}
 )  # fmt: skip
 WORDS = sorted({*SHAPES, *FIELDS, *KINDS, "corners", "corner 0", "boundary loop 3", "newton", "x"})
 

@@ -131,6 +131,10 @@ def test_a_simulation_is_given_obstacles_only_where_there_are_some(monkeypatch: 
     with pytest.raises(Stop):
         build(read_scene({**data, "simulation": {"duration": 1.0, "contact": "lagged"}}))
     assert given["contact"] == "lagged"
+    assert "resolve_start" not in given
+    with pytest.raises(Stop):
+        build(read_scene({**data, "simulation": {"duration": 1.0, "resolve_start": True}}))
+    assert given["resolve_start"] is True
 
 
 @pytest.mark.parametrize("motion", [*MOVING, {**MOVING[2], "smooth": True}])

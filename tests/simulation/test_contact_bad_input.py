@@ -12,9 +12,12 @@ def sheet(nodes=7, size=0.3, height=0.0):
     return mesh.with_vertices(mesh.vertices + np.array([-size / 2, -size / 2, height]))
 
 
-def test_a_cloth_that_starts_around_an_obstacle_comes_out_of_it():
+def test_a_cloth_that_starts_around_an_obstacle_is_refused_or_comes_out_of_it():
     ball = ic.Sphere([0.0, 0.0, -0.02], 0.05, friction=0.3)
-    sim = ic.Simulation(sheet(), ic.Fabric(density=0.2, damping=0.4, bending=1e-4), obstacles=[ball])
+    fabric = ic.Fabric(density=0.2, damping=0.4, bending=1e-4)
+    with pytest.raises(ValueError, match="starts inside <Sphere"):
+        ic.Simulation(sheet(), fabric, obstacles=[ball])
+    sim = ic.Simulation(sheet(), fabric, obstacles=[ball], resolve_start=True)
     reports = [sim.step() for _ in range(60)]
     assert np.isfinite(sim.positions).all()
     assert reports[-1].converged

@@ -93,6 +93,12 @@ class Step(NamedTuple):
         """The same step with other targets (r,) of the rows."""
         return self._replace(arrays=self.arrays._replace(targets=targets))
 
+    def with_springs(self, stiffness: FloatArray, to: FloatArray) -> Step:
+        """The same step with springs (n,) N/m that pull nodes to places (n, 3) m: they act as more inertia does."""
+        a = self.arrays
+        inertia, load = a.inertia + stiffness, a.load + stiffness[:, None] * to
+        return self._replace(arrays=a._replace(inertia=inertia, load=load))
+
 
 def build_step(
     cloth: Cloth, scheme: Scheme, past: Past, start: FloatArray, held: BoolArray, *,

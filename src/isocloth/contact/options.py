@@ -76,6 +76,10 @@ class ContactOptions:
         without_angles: linearisations that go without the stiffness of angles (`cloth/system.py`).
         patience: linearisations that may be left unsolved before a library is asked.
         library_zero: share of the largest force below which a contact counts as open in its answer: its accuracy.
+        max_work: factorisations that a step may take, all its parts and tries together, a problem solved by a library
+            counted as 20. After three tenths of them what is left of the step is no longer cut into parts to be solved
+            well; after all of them the cloth stays where it is until the end of the step, and `report.problem` says so.
+            Counted and not timed: the same step is given up on every machine.
 
     Semismooth Newton (inner iterations):
         correctable: contacts that may open, close, stick or slide anew before the matrix is factored again.
@@ -131,6 +135,7 @@ class ContactOptions:
     without_angles: int = _option(5, "linearisations", (0, 10))
     patience: int = _option(2, "linearisations", (0, 5))
     library_zero: float = _option(1e-6, "1", (1e-7, 1e-4))
+    max_work: int = _option(1000, "factorisations", (300, 20000))
     correctable: int = _option(25, "contacts", (5, 100))
     same_stiffness: float = _option(0.05, "1", (0.01, 0.2))
     corrections: tuple[int, float] = _option((12, 1e-2), "(substitutions, 1)", ((4, 1e-1), (25, 1e-3)))
@@ -164,6 +169,8 @@ class ContactOptions:
         for name in ("corrections", "threshold_corrections", "sweeps", "turns"):
             if len(getattr(self, name)) != 2:
                 raise InputError(f"{name} = {getattr(self, name)!r}: expected a pair")
+        if self.max_work < 1:
+            raise InputError(f"max_work = {self.max_work!r}: expected at least one factorisation")
         if min((most for _, most in self.thoroughness), default=0) < 1:
             raise InputError(f"thoroughness = {self.thoroughness!r}: expected pairs with at least one factorisation")
         if not self.thoroughness or not self.stiffest > self.stiffness or not self.reordered > 1:

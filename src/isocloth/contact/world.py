@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError
-from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.history import ContactHistory, chosen_history
 from isocloth.contact.options import ContactOptions
 from isocloth.contact.surface import Feature, Surface, build_surface
-from isocloth.contact.tangled import piercings
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Obstacle, Solid
@@ -21,9 +19,6 @@ from isocloth.obstacles.motion import Commanded
 
 #: keys of contacts with a solid start at -(its number << SHIFT)
 SHIFT = 40
-
-#: episodes of a learning loop often start alike
-_piercings = memoised(piercings)
 
 
 class CollisionWorld:
@@ -146,20 +141,6 @@ class CollisionWorld:
         self._actors = tuple(actors)
         self.solids = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Solid)]
         self.features = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Features)]
-
-    def check_start(self, positions: FloatArray) -> None:
-        """Raise if layers pass through each other at positions (n, 3): they would have no side to be kept on."""
-        if not self.self_collision:
-            return
-        faces = self.surface.faces[self.surface.body[self.surface.faces[:, 0]] == 0]
-        pierced = _piercings(positions, self.surface.edges[: self.cloth_edges], faces)
-        if len(pierced):
-            at = positions[self.surface.edges[pierced[0, 0]]].mean(axis=0)
-            raise InputError(
-                f"the cloth passes through itself at the start, in {len(pierced)} places, one of them near "
-                f"{np.round(at, 4).tolist()}: layers must not cross when self_collision begins; move them apart, or "
-                "start from another shape"
-            )
 
     def vertices(self, positions: FloatArray, time: float) -> FloatArray:
         """Nodes of the cloth, then vertices of features, (V, 3) m."""

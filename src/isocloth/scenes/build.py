@@ -54,6 +54,8 @@ def build(scene: Scene) -> Simulation:
         contact["self_collision"] = True
     if settings.contact != "coulomb":
         contact["contact"] = settings.contact
+    if settings.resolve_start:
+        contact["resolve_start"] = True
     sim = ScheduledSimulation(
         _noisy(mesh, scene.cloth),
         scene.fabric,
@@ -139,7 +141,7 @@ def _hold(sim: ScheduledSimulation, plan: GraspPlan, mesh: Mesh) -> None:
     start: FloatArray = sim.positions[nodes].copy()
     if isinstance(plan.motion, Follow):
         _check_follow(plan.motion, start, float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))))
-    grasp = sim.grasp(nodes, plan.motion.path(start))
+    grasp = sim.grasp(nodes, plan.motion.path(start), max_force=plan.max_force)
     if plan.release is not None:
         sim.release_at(plan.release, grasp)
 

@@ -35,7 +35,10 @@ class Cloth:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How long and how it is simulated. every: time between frames; None = each step."""
+    """How long and how it is simulated.
+
+    every: time between frames; None = each step. resolve_start: push a cloth out of obstacles where it starts in them.
+    """
 
     duration: float
     timestep: float = 0.01
@@ -48,6 +51,7 @@ class Settings:
     bending_model: str = "hessian"
     self_collision: bool = False
     contact: str = "coulomb"
+    resolve_start: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,7 +59,7 @@ class GraspPlan:
     """What is held, how it moves, and when it is let go.
 
     One of these names the nodes: nodes, indices; at, points whose nearest nodes are held, or all nodes
-    within `radius` of them; where, names of places such as "top corners".
+    within `radius` of them; where, names of places such as "top corners". max_force: N, beyond which it gives way.
     """
 
     nodes: tuple[int, ...] = ()
@@ -64,6 +68,7 @@ class GraspPlan:
     where: tuple[str, ...] = ()
     motion: Motion = field(default_factory=Hold)
     release: float | None = None
+    max_force: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

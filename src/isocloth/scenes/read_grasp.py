@@ -26,9 +26,11 @@ def read_grasp(table: Table, folder: Path, timestep: float) -> GraspPlan:
         radius=table.length("radius", 0.0, positive=False),
         where=_places(table) if table.has("where") else (),
         release=table.number("release", unit="s", above=0.0) if table.has("release") else None,
+        max_force=table.number("max_force", unit="N", above=0.0) if table.has("max_force") else None,
         motion=read_motion(table, folder, timestep),
     )
     table.take("release")
+    table.take("max_force")
     if table.has("radius") and not table.has("at"):
         table.complain("radius", "belongs to `at`, which is not given")
     table.close()

@@ -39,6 +39,7 @@ def read_settings(table: Table) -> Settings:
         bending_model=table.choice("bending_model", BENDINGS, "hessian"),
         self_collision=table.flag("self_collision", False),
         contact=table.choice("contact", CONTACTS, "coulomb"),
+        resolve_start=table.flag("resolve_start", False),
     )
     table.take("discretisation")
     table.take("solver")

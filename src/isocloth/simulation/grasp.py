@@ -23,13 +23,17 @@ Path = Callable[[float], Any]
 class Grasp:
     """Some nodes held by a gripper. Made by `Simulation.grasp`; ended by `release()`."""
 
-    def __init__(self, simulation: Holding, nodes: IntArray, path: Any, start: FloatArray) -> None:
+    def __init__(
+        self, simulation: Holding, nodes: IntArray, path: Any, start: FloatArray, max_force: float | None = None
+    ) -> None:
         self._simulation = simulation
         self.nodes = nodes
         self._target = start.copy()
         self.path = _as_path(path, len(nodes), simulation.time)
         self._since = simulation.state.steps  # forces of steps before are not its own
         self.active = True
+        self.max_force = None if max_force is None else as_force(max_force)
+        self._sent: tuple[float, FloatArray] | None = None  # where its path sent the nodes last, and when
 
     @property
     def force(self) -> FloatArray:
@@ -43,6 +47,14 @@ class Grasp:
     def acted_in(self, state: State) -> bool:
         """Whether it held its nodes in the step that led to a state."""
         return state.steps > self._since and bool(state.held[self.nodes].all())
+
+    @property
+    def lag(self) -> float:
+        """m: how far the node that lags most is behind where it is sent, after the last step; 0 once released."""
+        if not self.active:
+            return 0.0
+        state = self._simulation.state
+        return float(np.linalg.norm(self.position(state.time) - state.positions[self.nodes], axis=1).max())
 
     @property
     def target(self) -> FloatArray:
@@ -82,7 +94,36 @@ class Grasp:
         points = np.array(self.path(time), dtype=np.float64, order="C")
         if points.shape != (len(self.nodes), 3):
             points = _positions(points, len(self.nodes), f"path({time:.6g})")
+        self._sent = (time, points)
         return points
+
+    def late(self, state: State, by: float, force: float) -> IntArray:
+        """Nodes that are further than `by`, m, from where its path sends them; without a path, that bear a force, N."""
+        if state.steps <= self._since:
+            return self.nodes[:0]
+        if self.path is None:
+            return self.nodes[np.linalg.norm(state.reactions[self.nodes], axis=1) > force]
+        known = self._sent is not None and self._sent[0] == state.time
+        there = self._sent[1] if known and self._sent is not None else self.position(state.time)
+        return self.nodes[np.linalg.norm(there - state.positions[self.nodes], axis=1) > by]
+
+    def arrives(self, begin: float, end: float, limit: float) -> bool:
+        """Whether its path alone is no longer than `limit`, m, from a time to another: then its nodes lag, no more."""
+        if self.path is None:
+            return False
+        way = self.position(end) - self.position(begin)
+        return bool(np.linalg.norm(way, axis=1).max() <= limit)  # not where it is not finite
+
+
+def as_force(value: Any) -> float:
+    """A largest force, N."""
+    try:
+        force = float(value)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"max_force = {value!r}: expected a number in N, or None for no limit") from None
+    if not 0.0 < force < np.inf:
+        raise InputError(f"max_force = {value!r} N: expected a positive, finite force, or None for no limit")
+    return force
 
 
 @kernel

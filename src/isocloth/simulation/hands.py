@@ -15,6 +15,7 @@ from isocloth.obstacles.arguments import rotation as rotation_matrix
 from isocloth.simulation.grasp import Grasp, prescribe
 from isocloth.simulation.gripper import Gripper, between, sent
 from isocloth.simulation.state import State
+from isocloth.simulation.steppers.stepper import NOBODY, Limit
 
 
 class Hands:
@@ -26,6 +27,7 @@ class Hands:
         self.grippers: tuple[Gripper, ...] = ()
         self.held: BoolArray = np.zeros(n, dtype=bool)
         self.obstacles: FloatArray = np.zeros((0, 4, 3))  # where those go that are moved; NaN: along their own motion
+        self.limits: tuple[Limit, ...] = ()  # what those grasps may bear that give way
         self._limit = limit
 
     # --------------------------------------------------------------- who holds
@@ -35,6 +37,7 @@ class Hands:
         # replaced, not written into: states keep the one they were computed with
         self.held = self.held.copy()
         self.held[nodes] = held
+        self.limits = tuple(Limit(g.nodes, g.max_force) for g in self.grasps if g.max_force is not None)
 
     def taken(self, state: State) -> BoolArray:
         """(n,) nodes that something holds."""
@@ -93,8 +96,13 @@ class Hands:
                 begin = before.positions[grasp.nodes]
                 target = begin + share * (target - begin)
             far = prescribe(start, grasp.nodes, target, state.positions, self._limit)
-            if far >= 0:
+            if far >= 0 and not (grasp.max_force is not None or grasp.arrives(state.time, time, self._limit)):
                 _refuse(grasp, int(far), target, state.positions)
+
+    def late(self, state: State, by: float, force: float) -> IntArray:
+        """Held nodes further than `by`, m, from where a path has sent them, or, without one, that bear a force, N."""
+        late = [grasp.late(state, by, force) for grasp in self.grasps]
+        return np.concatenate(late) if late else NOBODY
 
     def poses(self, before: State, time: float, share: float) -> FloatArray:
         """(g, 4, 3): where the grippers are then."""

@@ -12,6 +12,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.simulation.grasp import Grasp, sampled
 from isocloth.simulation.gripper import Gripper, forget, remember
 from isocloth.simulation.hands import Hands
+from isocloth.simulation.memory import ParticleMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers import Method
 
@@ -52,7 +53,7 @@ class Holding:
         """The grasps that hold now."""
         return self.hands.grasps
 
-    def grasp(self, nodes: ArrayLike, path: Any = None) -> Grasp:
+    def grasp(self, nodes: ArrayLike, path: Any = None, *, max_force: float | None = None) -> Grasp:
         """Hold nodes from now on.
 
         Args:
@@ -60,11 +61,15 @@ class Holding:
             path: a function of time (s) that returns (k, 3) positions in m, evaluated at the end of each step; a pair
                 (times (T,), positions (T, k, 3)), or an array (T, k, 3) with one row per time step from now on; or
                 None: the nodes stay until `grasp.move_to`.
+            max_force: N, of all its nodes together; the grasp follows its path as far as this allows, and `grasp.lag`
+                tells how far it is behind. None: any force, but what is pressed into a body or a layer stops there.
         """
+        if max_force is not None and isinstance(self._state.memory, ParticleMemory):
+            raise InputError("max_force is given: grasps of the nonconforming model do not give way; leave it out")
         chosen = self.hands.free_nodes(nodes, self._state)
         if path is not None and not callable(path) and not isinstance(path, tuple):
             path = sampled(path, self.positions[chosen], self.time, self.timestep)
-        grasp = Grasp(self, chosen, path, self.positions[chosen])
+        grasp = Grasp(self, chosen, path, self.positions[chosen], max_force)
         self.hands.grasps = (*self.hands.grasps, grasp)
         self.hands.hold(chosen, True)
         return grasp

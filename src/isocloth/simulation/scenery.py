@@ -9,6 +9,7 @@ import numpy as np
 
 from isocloth.base.errors import InputError
 from isocloth.contact.history import NO_HISTORY
+from isocloth.contact.starts import check_start
 from isocloth.obstacles import Obstacle
 from isocloth.simulation.memory import NewtonMemory
 from isocloth.simulation.state import State
@@ -21,6 +22,11 @@ def add_obstacle(sim: Simulation, obstacle: Obstacle) -> State:
     """Put an obstacle into the world of a simulation; returns its state, whose history starts anew."""
     assert sim.world is not None
     sim.world.add(obstacle)
+    try:
+        check_start(sim.world, sim.state.positions, sim.time, len(sim.obstacles) - 1)
+    except BaseException:
+        sim.world.remove(len(sim.obstacles) - 1, NO_HISTORY)
+        raise
     state, nowhere = sim.state, np.full((1, 4, 3), np.nan)
     sim.hands.obstacles = np.concatenate([sim.hands.obstacles, nowhere])
     wrenches = np.concatenate([state.obstacle_wrenches, np.zeros((1, 6))])

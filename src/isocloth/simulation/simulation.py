@@ -16,6 +16,7 @@ from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth, discretise
 from isocloth.contact.options import ContactOptions
+from isocloth.contact.starts import check_start
 from isocloth.contact.world import CollisionWorld, check_obstacle
 from isocloth.fabric import Fabric
 from isocloth.friction.contact_qp import ContactQP
@@ -29,6 +30,7 @@ from isocloth.simulation.gripper import repinch
 from isocloth.simulation.hands import Hands
 from isocloth.simulation.holding import Holding
 from isocloth.simulation.report import Report
+from isocloth.simulation.resolve import resolved_start
 from isocloth.simulation.restore import restored
 from isocloth.simulation.run import run
 from isocloth.simulation.scenery import add_obstacle, index_of, remove_obstacle
@@ -68,6 +70,8 @@ class Simulation(Holding):
             arguments only; stiff forces need short steps.
         solver_options: a `NewtonOptions` or `ProjectionOptions`.
         contact_options: a `ContactOptions`, the constants of contact.
+        resolve_start: push a cloth that starts inside an obstacle, or nearer than it keeps, out of it, with all lengths
+            kept and without speed, and untangle layers that cross, where that can be done; False refuses such a start.
     """
 
     def __init__(
@@ -90,6 +94,7 @@ class Simulation(Holding):
         extra_force: ExtraForce | None = None,
         solver_options: Any = None,
         contact_options: ContactOptions | None = None,
+        resolve_start: bool = False,
     ) -> None:
         chosen = as_model(model)
         if bending_model is not None:
@@ -114,11 +119,14 @@ class Simulation(Holding):
         world = None
         if surrounded:
             world = CollisionWorld(rest, self.fabric, obstacles, self_collision, contact_options)
-            world.check_start(mesh.vertices)
+            if not resolve_start:
+                check_start(world, mesh.vertices, 0.0)
         self.world: CollisionWorld | None = world
         self._make_stepper()
         memory = self.stepper.remember(mesh.vertices, np.zeros_like(mesh.vertices))
         self._state = at_rest(mesh.vertices, memory, self._numbers)
+        if resolve_start and world is not None:
+            self._state = resolved_start(self, world)
         self.hands = Hands(mesh.n_vertices, float(np.linalg.norm(np.ptp(rest.vertices, axis=0))))
         self.hands.stay(self._state)
 

@@ -9,7 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth.simulation.state import State
+from isocloth.simulation.steppers.give_way import advance_part
 from isocloth.simulation.steppers.stepper import Part, Stepper, Targets
+from isocloth.simulation.steppers.work import begin_work, exhausted, in_a_hurry, stood_still, wait
 from isocloth.solvers.outcome import Outcome, worst_of
 
 #: a step is cut in two at most this many times in a row
@@ -30,7 +32,8 @@ class Advanced(NamedTuple):
 
 def advance(stepper: Stepper, state: State, timestep: float, ask: Ask) -> Advanced:
     """Take a step, in as many parts as it needs."""
-    part = stepper.advance(state, ask(state, timestep, 0, state), timestep)
+    begin_work(stepper)
+    part = advance_part(stepper, state, ask(state, timestep, 0, state), timestep)
     if part.state is not None:
         return Advanced(part.state, part.outcome, 1, part.outcome.iterations)
     done: list[tuple[float, Part, State]] = []
@@ -44,9 +47,14 @@ def _advance(
     done: list[tuple[float, Part, State]],
 ) -> tuple[State, int]:  # fmt: skip
     """One part; if it does not converge, two of half the length. Returns the state at its end, and what was spent."""
-    part = stepper.advance(state, ask(state, h, depth, before), h)
+    targets = ask(state, h, depth, before)
+    hurried = in_a_hurry(stepper) and not targets.last
+    if exhausted(stepper):
+        part = wait(state, targets, h)
+    else:
+        part = advance_part(stepper, state, targets._replace(last=True) if hurried else targets, h)
     spent = part.outcome.iterations
-    if part.state is not None:
+    if part.state is not None and not (hurried and stood_still(state, part.state) and not exhausted(stepper)):
         done.append((h, part, part.state))
         return part.state, spent
     end, further = _in_two(stepper, state, h, depth, before, ask, done)

@@ -15,7 +15,7 @@ from isocloth.simulation.forces import forces_in
 from isocloth.simulation.report import Report
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers import Targets
-from isocloth.simulation.steppers.stepper import ExtraForce
+from isocloth.simulation.steppers.stepper import ARRIVED, ENOUGH, NOBODY, ExtraForce, largest_press
 from isocloth.simulation.substeps import DEEPEST, advance
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         raise
     after, worst = found.state, found.worst
     held = hands.taken(before) if hands.grippers else hands.held
-    problem = diagnose(sim.cloth, after.positions, held, worst.isometry_error)
+    problem = worst.problem or diagnose(sim.cloth, after.positions, held, worst.isometry_error)
     if not problem and not worst.converged:
         problem = unsolved(worst)
     return after, Report(
@@ -48,6 +48,9 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
 def _ask(sim: Simulation, state: State, h: float, depth: int, before: State) -> Targets:
     """What is asked of a (sub)step from a state; `before`: at the begin of the whole step."""
     hands, end, share = sim.hands, state.time + h, 1.0
+    late = NOBODY
+    if hands.grasps and sim.world is not None and not sim.world.empty:
+        late = hands.late(state, ARRIVED * sim.fabric.thickness, 0.9 * ENOUGH * largest_press(sim.cloth))
     if depth:
         share = (end - before.time) / sim.timestep
         share = 1.0 if share > 1.0 - 1e-9 else share  # parts of a step add up to it but for rounding
@@ -59,7 +62,9 @@ def _ask(sim: Simulation, state: State, h: float, depth: int, before: State) -> 
     if hands.obstacles is not placed:
         placed = hands.placed(before, share, sim.obstacles)
     force = None if sim.extra_force is None else partial(_extra, sim.extra_force, state, h)
-    return Targets(start, hands.held, hands.grippers, poses, placed, force, before, 2**depth, depth >= DEEPEST)
+    return Targets(
+        start, hands.held, hands.grippers, poses, placed, force, before, 2**depth, depth >= DEEPEST, hands.limits, late
+    )  # fmt: skip
 
 
 def _extra(extra: ExtraForce, state: State, h: float, start: FloatArray) -> FloatArray:

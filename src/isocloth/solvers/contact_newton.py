@@ -45,6 +45,9 @@ from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.dissection import Order
 from isocloth.sparse.symbolic import precompile
 
+#: factorisations that a convex problem solved by a library counts as in the work of a step
+LIBRARY = 20
+
 
 class ContactOutcome(NamedTuple):
     """Outcome of a step with contacts."""
@@ -88,8 +91,14 @@ class ContactNewton:
         self.rebuilt = 0  # how often the pattern had to follow the contacts
         self._args: KernelArgs | None = None  # what kernels read, from the first solve on
         self.fallbacks = 0  # convex problems that a library solved
+        self.work = 0  # factorisations of this step so far, a library's answer counted as `LIBRARY` of them
         self.on_problem: Callable[[ContactQP], None] | None = None  # is given the contact problem of each linearisation
         self._cloth = cloth
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether a step has taken all the work that it may."""
+        return self.work >= self.contact.max_work
 
     @cached_property
     def linearised(self) -> Linearised:
@@ -168,19 +177,22 @@ class ContactNewton:
             if linearisations > 0:
                 if converged := self._accepted(now, linearisations):
                     break
-                if not np.isfinite(now.residual) or linearisations >= self.options.max_iterations:
+                if not np.isfinite(now.residual) or linearisations >= self.options.max_iterations or self.exhausted:
                     break
             curvature = TENSION if not careful and linearisations < self.contact.without_angles else BOUND
             self._tell(step, work, lam, contacts, law, curvature)
             thoroughness = self.contact.thoroughness[min(linearisations, len(self.contact.thoroughness) - 1)]
             spent, wasted = self._solve_linearised(step, lam, contacts, law, curvature, thoroughness, y)
             iterations += spent + wasted
+            self.work += spent + wasted
             exhausted = spent == thoroughness[1] and thoroughness == self.contact.thoroughness[-1]
             if exhausted and unsolved(contacts, law, work.solution) > thoroughness[0]:
                 stuck += 1
                 if stuck > self.contact.patience:
                     zero = self.contact.library_zero
-                    self.fallbacks += fall_back(self.linearised, step, work, lam, contacts, law, curvature, zero)
+                    answered = fall_back(self.linearised, step, work, lam, contacts, law, curvature, zero)
+                    self.fallbacks += answered
+                    self.work += LIBRARY * answered
             linearisations += 1
             # no tension is known yet in the first: learn it before moving, or the first step would swing freely
             _move(self.args, step.arrays, lam, 0.0 if first else self.longest, y)

@@ -105,7 +105,7 @@ class LaggedNewton(ContactNewton):
                 if met and moved < self.settled:
                     converged = True
                     break
-                if not np.isfinite(ra) or iterations >= o.max_iterations:
+                if not np.isfinite(ra) or iterations >= o.max_iterations or self.exhausted:
                     break
             lag = _slide(contacts, lag)
             start = np.flatnonzero((lag.push if iterations > 0 else before) > 0.0)
@@ -113,6 +113,7 @@ class LaggedNewton(ContactNewton):
             lag = Lag(contacts.key, push, push - lag.push, lag.friction)
             history = ContactHistory(contacts.key, law)
             iterations += 1
+            self.work += 1
             linearise(cloth, work)
             lam[:] = work.linearised
             if first:

@@ -24,6 +24,7 @@ class Outcome(NamedTuple):
     contacts: contacts that carry force.
     min_gap: smallest distance less the one to be kept, m; infinite if nothing is near.
     friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force.
+    problem: empty, or why the answer is not what was asked for, where that is known.
     """
 
     positions: FloatArray
@@ -37,6 +38,7 @@ class Outcome(NamedTuple):
     contacts: int = 0
     min_gap: float = math.inf
     friction_residual: float = 0.0
+    problem: str = ""
 
 
 def worst_of(parts: Sequence[Outcome]) -> Outcome:
@@ -48,6 +50,7 @@ def worst_of(parts: Sequence[Outcome]) -> Outcome:
         force_residual=max(part.force_residual for part in parts),
         min_gap=min(part.min_gap for part in parts),
         friction_residual=max(part.friction_residual for part in parts),
+        problem=next((part.problem for part in parts if part.problem), ""),
     )
 
 

@@ -63,6 +63,7 @@ class ContactStepper(FreeStepper):
         if len(memory.history.key) or targets.grippers:
             return self._advance_among(state, targets, h, detector)
         step, outcome = self.solve_free(state, targets, h)
+        self.contact.work += outcome.iterations
         # the first step goes both ways, so that all kernels are loaded
         if state.steps == 0 or not (outcome.converged and detector.clear(outcome.positions)):
             part = self._advance_among(state, targets, h, detector)
@@ -92,8 +93,8 @@ class ContactStepper(FreeStepper):
         lost = not outcome.converged and not self._sound(outcome)
         positions = outcome.positions
         if lost:
-            # rather than overstretch, the cloth stays where it is, and what it is squeezed between gets into it
-            positions = np.where(targets.held[:, None], targets.start, state.positions)
+            # rather than overstretch, the cloth stays where it is, with the hands that hold it
+            positions = state.positions.copy()
             error, _ = errors(self.cloth, positions, memory.multipliers)
             still = np.zeros_like(positions)  # no force of a solve that failed can be trusted
             outcome = outcome._replace(multipliers=memory.multipliers, isometry_error=error, reactions=still)
@@ -137,6 +138,8 @@ class ContactStepper(FreeStepper):
                 self.cloth, scheme, past(state), start, targets.held, early=early, first_order=euler(h, 0.0),
                 force=force,
             )  # fmt: skip
+            if targets.springs is not None:
+                step = step.with_springs(*targets.springs)
             found = self._solve(step, memory, detector, first=first)
             spent += found.outcome.iterations
             if scheme.far == 0.0 or not found.outcome.converged:

@@ -97,6 +97,8 @@ class FreeStepper:
                 self.cloth, scheme, past(state), start, targets.held, force=force,
                 early=None if early is self.cloth.nobody else early, first_order=euler(h, 0.0),
             )  # fmt: skip
+            if targets.springs is not None:
+                step = step.with_springs(*targets.springs)
             outcome = self.solver.solve(step, multipliers, first=first)
             spent += outcome.iterations
             if largest == 0.0 or not outcome.converged:

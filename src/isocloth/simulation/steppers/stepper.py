@@ -7,7 +7,8 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.cloth.cloth import Cloth
 from isocloth.simulation.gripper import Gripper
 from isocloth.simulation.memory import Memory
 from isocloth.simulation.state import State
@@ -15,6 +16,37 @@ from isocloth.solvers.outcome import Outcome
 
 #: time (s), positions (n, 3) m, velocities (n, 3) m/s -> forces (n, 3) N
 ExtraForce = Callable[[float, FloatArray, FloatArray], FloatArray]
+
+
+#: part of the thickness to which a hand is as good as where it is sent
+ARRIVED = 0.1
+
+#: weights of the cloth, on earth, that a grasp without a limit presses with at most ...
+PRESS = 100.0
+EARTH = 9.81
+#: ... and which part of it a press must reach at least: nobody asked for just that force
+ENOUGH = 0.5
+
+NOBODY = np.zeros(0, dtype=np.int64)
+
+
+def largest_press(cloth: Cloth) -> float:
+    """N, with which a grasp without a limit presses at most."""
+    return PRESS * EARTH * cloth.fabric.density * float(cloth.area.sum())
+
+
+class Limit(NamedTuple):
+    """What a grasp may bear: its nodes (k,), and the largest force of all of them together, N."""
+
+    nodes: IntArray
+    force: float
+
+
+class Springs(NamedTuple):
+    """How hands that give way pull: stiffness (n,) N/m, zero at other nodes, and places (n, 3) m to which they pull."""
+
+    stiffness: FloatArray
+    to: FloatArray
 
 
 class Targets(NamedTuple):
@@ -28,6 +60,10 @@ class Targets(NamedTuple):
     before: the state at the begin of the whole step.
     parts: into how many of its kind the step is cut.
     last: it will not be cut any further: something has to come of it.
+    limits: of grasps with a largest force; see `give_way.py`.
+    late: held nodes that are not where they were sent in the step before, or, without a path, bore the force of a
+        press: where they were sent is not known then.
+    springs: with which nodes are pulled that are not held in this part, because their hands give way.
     """
 
     start: FloatArray
@@ -39,6 +75,9 @@ class Targets(NamedTuple):
     before: State
     parts: int
     last: bool
+    limits: tuple[Limit, ...] = ()
+    late: IntArray = NOBODY
+    springs: Springs | None = None
 
     def extra(self) -> FloatArray | None:
         """What else acts on the nodes, where they are expected now."""
