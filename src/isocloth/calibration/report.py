@@ -11,7 +11,6 @@ from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.charts import line_chart, scatter_chart, shape_chart
 from isocloth.calibration.fit import Fit, FittedParameters
-from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.sensitivity import SensitivityMap
 
 STYLE = """
@@ -64,7 +63,7 @@ def page(found: FittedParameters, title: str, map: SensitivityMap | None = None)
 
 def _values(found: FittedParameters) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(p.name)}</td><td>{SYMBOLS[p.name]}</td><td class=n>{found.values[p.name]:.5g}</td>"
+        f"<tr><td>{html.escape(p.name)}</td><td>{html.escape(p.symbol)}</td><td class=n>{found.values[p.name]:.5g}</td>"
         f"<td class=n>{found.uncertainty[p.name]:.2g}</td><td>{p.low:.4g} to {p.high:.4g}</td></tr>"
         for p in found.parameters
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from isocloth.base.files import atomic_path
 from isocloth.calibration.fit import FittedParameters, table
-from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.report import save_report
 
 
@@ -21,7 +20,7 @@ class Calibration(FittedParameters):
         for p in self.parameters:
             bound = "   at a bound of its range" if p.name in self.at_bounds else ""
             lines.append(
-                f"{p.name:16s} {SYMBOLS[p.name]:9s} {self.values[p.name]:10.5g} +- {self.uncertainty[p.name]:.2g}"
+                f"{p.name:16s} {p.symbol:9s} {self.values[p.name]:10.5g} +- {self.uncertainty[p.name]:.2g}"
                 f"   (range {p.low:.4g} to {p.high:.4g}){bound}"
             )
         lines.append("")
