@@ -27,6 +27,8 @@ from isocloth.recordings import Recording
 
 #: parts of the ranges within which points say how rough the loss is
 NEAR = 0.08
+#: m; a parameter whose whole range moves the markers by less has no effect on the motion
+IDLE = 1e-6
 
 
 def calibrate(
@@ -133,9 +135,10 @@ def _uncertainty(u: FloatArray, linear: Linear | None, rough: FloatArray) -> tup
     p = len(u)
     if linear is None:
         return np.full(p, np.nan), np.eye(p)
+    idle = np.diag(linear.normal) < IDLE**2  # a pseudoinverse would call what has no effect exactly known
     inverse = np.linalg.pinv(linear.normal, hermitian=True)
     covariance = inverse @ linear.scores @ inverse + rough
-    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    spread = np.where(idle, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = covariance / np.outer(spread, spread)
     return spread, np.where(np.isfinite(correlation), correlation, 0.0)

@@ -79,7 +79,8 @@ class Experiment:
         new = owned(values)
         options = dict(self.options)
         if new.model:
-            options["model"] = replace(self.model, **new.model)
+            changed: dict[str, Any] = {**new.model}
+            options["model"] = replace(self.model, **changed)
         return replace(
             self, fabric=replace(self.fabric, **new.fabric), options=options,
             obstacles=tuple(o.replace(friction=new.friction.get(o.name, o.friction)) for o in self.obstacles),

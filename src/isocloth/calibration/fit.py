@@ -73,6 +73,12 @@ class FittedParameters:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def effort(self) -> str:
+        """How many simulations the search took, and how many of them were not known from a run before."""
+        known = "" if self.simulations == self.asked else f" ({self.simulations} now, the others resumed)"
+        return f"{self.asked} simulations{known} in {self.seconds:.1f} s"
+
+    @property
     def model(self) -> Model:
         """The cloth model with the values that were fitted to it."""
         return self.fits[0].experiment.model

@@ -40,8 +40,8 @@ def page(found: FittedParameters, title: str, map: SensitivityMap | None = None)
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>',
         f"<style>{STYLE}</style><h1>{html.escape(title)}</h1>",
         _values(found),
-        f"<p>{html.escape(found.method)}: {found.simulations} simulations in {found.seconds:.1f} s; "
-        f"{found.unconverged} steps not converged. Training error {1e2 * found.loss:.3f} cm "
+        f"<p>{html.escape(found.method)}: {found.effort}; {found.unconverged} steps not converged. "
+        f"Training error {1e2 * found.loss:.3f} cm "
         f"({html.escape(str(found.options.get('loss', 'rms')))}).</p>",
     ]
     parts += [

@@ -27,8 +27,8 @@ class Calibration(FittedParameters):
         lines += table(self.fits)
         lines.append("")
         lines.append(
-            f"{self.method}: {self.simulations} simulations in {self.seconds:.1f} s, {self.unconverged} steps not "
-            f"converged; training error {1e2 * self.loss:.3f} cm"
+            f"{self.method}: {self.effort}, {self.unconverged} steps not converged; training error "
+            f"{1e2 * self.loss:.3f} cm"
         )
         return "\n".join(lines)
 
@@ -38,7 +38,8 @@ class Calibration(FittedParameters):
             "method": self.method, "values": dict(self.values), "uncertainty": dict(self.uncertainty),
             "ranges": {p.name: [p.low, p.high] for p in self.parameters}, "at_bounds": list(self.at_bounds),
             "correlation": self.correlation.tolist(), "loss_m": self.loss, "mean_error_m": self.mean_error,
-            "simulations": self.simulations, "seconds": self.seconds, "unconverged": self.unconverged,
+            "simulations": self.asked, "simulations_now": self.simulations, "seconds": self.seconds,
+            "unconverged": self.unconverged,
             "recordings": [
                 {
                     "name": f.experiment.recording.name, "train_s": list(f.train), "test_s": list(f.test),
