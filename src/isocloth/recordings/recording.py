@@ -208,7 +208,7 @@ class Recording:
         )
 
     def without(self, labels: Sequence[str]) -> Recording:
-        """Without some markers; the mesh, which has a node for each, is left out too, so is a stick without its ends."""
+        """Without some markers; the mesh, with a node for each, is left out too, so is a stick without its ends."""
         for label in labels:
             self.marker(label)
         gone = {name for name, body in self.bodies.items() if set(getattr(body, "ends", ())) & set(labels)}
