@@ -15,6 +15,7 @@ from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.mesh import simulation_mesh, with_elements
 from isocloth.calibration.particle_start import particles_at
 from isocloth.calibration.smooth import (
+    filled_ends,
     limit_distance,
     set_distance,
     sighting_weights,
@@ -193,7 +194,8 @@ class _Hold(NamedTuple):
     def ends(self, clock: FloatArray, seen: FloatArray, names: tuple[str, ...], times: FloatArray) -> FloatArray:
         """(S, 2, 3) m at other times: both ends of a stick, from sightings (T, 2, 3) at the times (T,) of a clock."""
         self._check_gaps(clock, seen, names, "end marker of a stick")
-        return smooth_path(clock, seen, times) if self.smooth else _straight(clock, seen, times)
+        known = filled_ends(clock, seen)
+        return smooth_path(clock, known, times) if self.smooth else _straight(clock, known, times)
 
     def _check_gaps(self, times: FloatArray, seen: FloatArray, labels: tuple[str, ...], what: str) -> None:
         for j, label in enumerate(labels):
