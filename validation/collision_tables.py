@@ -34,8 +34,8 @@ STICK = 0.3  # friction of the stick
 #: the corners move over the table with this speed, m/s; are lowered to this height over it, m, until that time, s; stop
 SPEED, DOWN, LOWERED, STOPPED = 0.5, 0.25, 5.0, 5.5
 ABOVE, REST = 0.1, 0.3  # m, of the lower edge over the table at the start; s, that are recorded after the stop
-#: of each hit: height (m) below the upper edge, angle in the plane of the sheet (rad), how far behind it the stick turns
-#: (m), and the time there and back (s): 0.8 to 1.9 m/s; each begins so far before the sheet (m), and so often (s)
+#: of each hit: height (m) below the upper edge, angle in the plane of the sheet (rad), how far behind it the stick
+#: turns (m), and the time there and back (s): 0.8 to 1.9 m/s; each begins so far before the sheet (m), and so often (s)
 HITS = ((0.30, 0.0, 0.12, 1.0), (0.45, 0.2, 0.15, 0.8), (0.25, -0.25, 0.10, 0.6), (0.40, 0.1, 0.15, 0.5))
 BEFORE, PERIOD = 0.15, 3.0
 #: mu is called determined if the interval that noise leaves it is not wider than this, either way
@@ -167,7 +167,7 @@ def _ends(times: FloatArray, stick: Stick) -> FloatArray:
     return np.stack([stick.ends(float(t)) for t in times], axis=1)
 
 
-def profile(experiment: Experiment, name: str, values: Sequence[float]) -> FloatArray:
+def profile(experiment: Experiment, name: str, values: Sequence[float] | FloatArray) -> FloatArray:
     """Mean over time of e^2, m^2, at values of a parameter; infinite where there is no motion."""
     found = []
     for value in values:

@@ -128,7 +128,7 @@ def filled_ends(times: FloatArray, seen: FloatArray) -> FloatArray:
     along = np.stack([np.interp(times, times[both], apart[both, c]) for c in range(3)], axis=1)
     length = float(np.median(np.linalg.norm(apart[both], axis=1)))
     along *= length / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
-    first, second = np.isfinite(seen).all(axis=2).T
+    first, second = (np.isfinite(seen[:, i, 0]) for i in range(2))
     out = seen.copy()
     out[second & ~first, 0] = (seen[:, 1] - along)[second & ~first]
     out[first & ~second, 1] = (seen[:, 0] + along)[first & ~second]

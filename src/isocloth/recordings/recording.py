@@ -24,7 +24,7 @@ from isocloth.recordings.resample import resample, steps
 #: markers farther apart than this, m, are no cloth: the units are wrong
 LARGEST = 20.0
 #: s; frames whose median step is at least so long show no motion of a cloth: times are in other units
-SLOWEST = 0.5
+SLOWEST = 0.9
 #: markers all within this, m, are no cloth either
 SMALLEST = 0.01
 
