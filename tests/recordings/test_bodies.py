@@ -97,6 +97,8 @@ def test_times_in_milliseconds_are_refused_and_can_be_named(tmp_path: Path) -> N
     with pytest.raises(ic.RecordingError, match="time_units='ms'"):
         ic.Recording.load(tmp_path / "ms.npz")
     assert ic.Recording.load(tmp_path / "ms.npz", time_units="ms").rate == pytest.approx(120.0)
+    with pytest.raises(ic.RecordingError, match="time_units='ms'"):  # a thousand frames a second
+        ic.Recording(times=np.arange(500.0), positions=np.random.default_rng(0).random((500, 4, 3)))
     with pytest.raises(ic.RecordingError, match="unit of time 'h' is unknown"):
         ic.Recording.load(tmp_path / "ms.npz", time_units="h")
 

@@ -23,8 +23,8 @@ from isocloth.recordings.resample import resample, steps
 
 #: markers farther apart than this, m, are no cloth: the units are wrong
 LARGEST = 20.0
-#: s; frames whose median step is at least so long show no motion of a cloth: times are in other units
-SLOWEST = 0.9
+#: s; frames farther apart than this show no motion of a cloth, nor do those half as far apart for so long
+SLOWEST, LONGEST = 1.0, 300.0
 #: markers all within this, m, are no cloth either
 SMALLEST = 0.01
 
@@ -269,10 +269,10 @@ def _times(values: Any) -> FloatArray:
             f"time runs backwards or stands still: frame {i} is at {times[i]:g} s, frame {i + 1} at "
             f"{times[i + 1]:g} s; sort the frames, or cut the file there"
         )
-    step = float(np.median(np.diff(times)))
-    if step >= SLOWEST:
+    step, duration = float(np.median(np.diff(times))), float(times[-1] - times[0])
+    if step > SLOWEST or (step > 0.5 * SLOWEST and duration > LONGEST):
         raise RecordingError(
-            f"frames are {step:g} s apart, {times[-1] - times[0]:g} s in all: no motion of a cloth is seen so; times "
+            f"frames are {step:g} s apart, {duration:g} s in all: no motion of a cloth is seen so; times "
             "have to be in s. Are they in ms? Then load the file with time_units='ms', or divide them by 1000"
         )
     return times
