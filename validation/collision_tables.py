@@ -64,7 +64,6 @@ class Effort(NamedTuple):
     profile: int  # values of mu at which the error is computed, from 1 / reach to reach times what was found
     reach: float
     seeds: int  # of noise made anew
-    workers: int | None
 
 
 @dataclass(frozen=True)
@@ -255,8 +254,7 @@ def _fit(experiment: Experiment, parameters: Sequence[Parameter], effort: Effort
     """Fitted and judged in the whole recording, as in the paper."""
     whole = (float(experiment.recording.times[0]), float(experiment.recording.times[-1]))
     return calibrate(
-        experiment, parameters, effort.method, train=whole, test=whole, loss="rms", workers=effort.workers,
-        search=effort.search,
+        experiment, parameters, effort.method, train=whole, test=whole, workers=1, search=effort.search,
     )  # fmt: skip
 
 
@@ -292,11 +290,11 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     """Both tables, and how well mu is found again."""
     result = Result("collision_tables", TITLE)
     if quick:
-        effort = Effort(SearchOptions(points=9, rounds=1), "sweep", 7, 1.4, 1, 1)
-        hits = Effort(SearchOptions(points=3, rounds=1), "sweep", 3, 2.0, 1, 1)
+        effort = Effort(SearchOptions(points=9, rounds=1), "sweep", 7, 1.4, 1)
+        hits = Effort(SearchOptions(points=3, rounds=1), "sweep", 3, 2.0, 1)
     else:
-        effort = Effort(SearchOptions(), "multistart", 25, 2.0, 3, None)
-        hits = Effort(SearchOptions(points=8, starts=1), "multistart", 11, 4.0, 2, None)
+        effort = Effort(SearchOptions(points=8, starts=1), "multistart", 17, 2.0, 2)
+        hits = Effort(SearchOptions(points=8, starts=1), "multistart", 7, 4.0, 1)
     count, unconverged = 0, 0
     rows: list[list[str]] = []
     for name in ("stiff cotton",) if quick else PAPER_2:
