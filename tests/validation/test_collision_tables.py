@@ -27,6 +27,8 @@ def test_the_stick_hits_the_sheet_four_times_and_comes_back() -> None:
 )
 def test_mu_is_determined_if_noise_leaves_it_little_room(low: float, high: float, determined: bool) -> None:
     assert Interval(1.0, low, high).determined is determined
+    assert Interval(1.0, low, high, deviation=0.04).determined is determined
+    assert not Interval(1.0, low, high, deviation=0.06).determined
 
 
 def test_the_end_of_an_interval_lies_where_the_error_reaches_what_noise_allows() -> None:
