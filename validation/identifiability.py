@@ -158,11 +158,11 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         recording = _seen(make(0.0), STOPPED + 0.3, (5, 4), 2)
         end = float(recording.times[-1])
         found = calibrate(
-            recording, {"friction": (0.12, 0.52) if quick else (0.05, 1.0)}, "sweep" if quick else "multistart",
+            recording, {"friction:table": (0.12, 0.52) if quick else (0.05, 1.0)}, "sweep" if quick else "multistart",
             workers=workers, search=SearchOptions(points=5, rounds=1) if quick else SearchOptions(), fabric=LAID,
             obstacles=[table(mu)], train=(0.0, end), test=(0.0, end), shape=None,
         )  # fmt: skip
-        _tell(result, name, found, {"friction": mu}, 10.0, determined(make, STOPPED + 0.3))
+        _tell(result, name, found, {"friction:table": mu}, 10.0, determined(make, STOPPED + 0.3))
         if out is not None:
             found.report(out / f"identifiability-mu-{mu:g}.html", title=name)
     count = markers[0] * markers[1]

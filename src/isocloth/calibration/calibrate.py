@@ -13,10 +13,11 @@ import numpy as np
 
 from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import FloatArray
+from isocloth.calibration.choice import parameters_of
 from isocloth.calibration.evaluations import Evaluations, Linear
 from isocloth.calibration.experiment import Experiment, Window
 from isocloth.calibration.fit import fit_of
-from isocloth.calibration.parameters import as_parameters, fabric_at, values_at
+from isocloth.calibration.parameters import named_at, owned
 from isocloth.calibration.pool import make_pool
 from isocloth.calibration.preparation import as_experiments
 from isocloth.calibration.result import Calibration
@@ -26,6 +27,8 @@ from isocloth.recordings import Recording
 
 #: parts of the ranges within which points say how rough the loss is
 NEAR = 0.08
+#: m; a parameter whose whole range moves the markers by less has no effect on the motion
+IDLE = 1e-6
 
 
 def calibrate(
@@ -48,7 +51,9 @@ def calibrate(
 
     Args:
         recording: one or several; or what `prepare` made of them.
-        parameters: names of a fabric's fields, with the papers' ranges; or a mapping name -> (low, high).
+        parameters: names of a fabric's fields, with the papers' ranges; or a mapping name -> (low, high). "friction" is
+            that of the cloth on itself, "friction:table" that of the obstacle called table, "model.stretch" a
+            parameter of the model.
         method: "multistart" (many places, then Gauss-Newton from the best), "sweep" and "nelder_mead" (the papers'),
             or "cma" (an evolution strategy, for many parameters or a rough loss).
         train, test: windows in s, on the recording's clock; by default the first and the second half.
@@ -67,7 +72,7 @@ def calibrate(
         raise InputError(f"loss {loss!r} is unknown; choose 'rms' or 'mean'")
     begin = time.monotonic()
     experiments = as_experiments(recording, options)
-    chosen = as_parameters(parameters, experiments[0].fabric)
+    chosen = parameters_of(parameters, experiments)
     windows = [_windows(e, train, test) for e in experiments]
     setting = Setting(experiments, chosen, tuple(w[0] for w in windows))
     pool = make_pool(setting, workers, dask)
@@ -88,16 +93,12 @@ def calibrate(
     tried = (np.array([h[0] for h in seen.history]), np.array([h[1] for h in seen.history]))
     u = best
     spread, correlation = _uncertainty(best, linear, paraboloid_spread(tried[0], tried[1] ** 2, best, NEAR))
-    values = values_at(chosen, u)
-    named = {p.name: float(v) for p, v in zip(chosen, values, strict=True)}
+    named = named_at(chosen, u)
     sigma = {p.name: float(abs(p.slope(x)) * s) for p, x, s in zip(chosen, u, spread, strict=True)}
-    fits = tuple(
-        fit_of(e, fabric_at(e.fabric, chosen, [named[p.name] for p in chosen]), *w)
-        for e, w in zip(experiments, windows, strict=True)
-    )
+    fits = tuple(fit_of(e.at(named), *w) for e, w in zip(experiments, windows, strict=True))
     return Calibration(
         parameters=chosen, values=named, uncertainty=sigma, correlation=correlation,
-        fabric=replace(experiments[0].fabric, **named), fits=fits, method=method, loss=least,
+        fabric=replace(experiments[0].fabric, **owned(named).fabric), fits=fits, method=method, loss=least,
         simulations=seen.computed, asked=seen.asked, unconverged=seen.unconverged,
         seconds=time.monotonic() - begin, evaluated=tried,
         at_bounds=tuple(p.name for p, x in zip(chosen, u, strict=True) if x < 2e-3 or x > 1.0 - 2e-3),
@@ -134,9 +135,10 @@ def _uncertainty(u: FloatArray, linear: Linear | None, rough: FloatArray) -> tup
     p = len(u)
     if linear is None:
         return np.full(p, np.nan), np.eye(p)
+    idle = np.diag(linear.normal) < IDLE**2  # a pseudoinverse would call what has no effect exactly known
     inverse = np.linalg.pinv(linear.normal, hermitian=True)
     covariance = inverse @ linear.scores @ inverse + rough
-    spread = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    spread = np.where(idle, np.inf, np.sqrt(np.maximum(np.diag(covariance), 0.0)))
     with np.errstate(divide="ignore", invalid="ignore"):
         correlation = covariance / np.outer(spread, spread)
     return spread, np.where(np.isfinite(correlation), correlation, 0.0)

@@ -10,8 +10,9 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from isocloth.base.errors import InputError, InputTypeError, RecordingError
+from isocloth.base.errors import ConvergenceError, InputError, InputTypeError, RecordingError
 from isocloth.calibration.calibrate import calibrate
+from isocloth.calibration.choice import parameters_of
 from isocloth.calibration.compare_report import save_report
 from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.model_table import ModelTable
@@ -44,7 +45,8 @@ def compare_models(
 
     Args:
         recording: one or several, which are fitted together.
-        parameters: of the fabric, as in `calibrate`; they mean the same in every model.
+        parameters: of the fabric and of obstacles, as in `calibrate`; they mean the same in every model. One of a
+            model, "model.stretch", is for models that all have it.
         method: of the search, as in `calibrate`; all models get the same options and so the same budget.
         models: names, or models with parameters, e.g. `ic.models.Elastic(stretch=2000)`.
         folder: where all evaluations are kept (evaluations-<model>.json), with the best so far, and the numbers of the
@@ -70,15 +72,17 @@ def compare_models(
         folder.mkdir(parents=True, exist_ok=True)
     ready: dict[str, tuple[Experiment, ...]] = {}
     left_out: dict[str, str] = {}
-    refusals: list[ValueError] = []
+    refusals: list[InputError | ConvergenceError] = []
     for name, model in chosen.items():  # before anything takes long
         try:
             ready[name] = as_experiments(recording, {**options, "model": model})
-        except ValueError as error:
+        except (InputError, ConvergenceError) as error:
             left_out[name] = str(error)
             refusals.append(error)
     if not ready:
         raise refusals[0]
+    for experiments in ready.values():
+        parameters_of(parameters, experiments)
     fitted: dict[str, Calibration] = {}
     for number, (name, experiments) in enumerate(ready.items(), start=1):
         if progress:

@@ -7,6 +7,7 @@ import json
 import sys
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -156,6 +157,7 @@ class Evaluations:
 
     # -------------------------------------------------------------- files
 
+    @cached_property
     def fingerprint(self) -> str:
         """What has to be the same for results to be the same."""
         digest = hashlib.sha256()
@@ -168,7 +170,14 @@ class Evaluations:
             ):
                 digest.update(array.tobytes())
             digest.update(repr((experiment.fabric, experiment.timestep, sorted(experiment.options.items()))).encode())
-            digest.update(repr(experiment.obstacles).encode())
+            for obstacle in experiment.obstacles:
+                digest.update(repr((obstacle, obstacle.friction)).encode())
+                surface = obstacle.surface(0.0)
+                if surface is not None:
+                    digest.update(surface[0].tobytes())
+                if not obstacle.still:
+                    for t in experiment.timestep * np.arange(len(experiment.path)):
+                        digest.update(np.concatenate([x.ravel() for x in obstacle.pose(float(t))]).tobytes())
         digest.update(repr((self.setting.parameters, self.setting.windows)).encode())
         return digest.hexdigest()
 
@@ -180,7 +189,7 @@ class Evaluations:
         text = json.dumps(
             {
                 "format": FORMAT,
-                "fingerprint": self.fingerprint(),
+                "fingerprint": self.fingerprint,
                 "parameters": [p.name for p in self.setting.parameters],
                 "best": {
                     "loss_m": self.best[0] if np.isfinite(self.best[0]) else None,
@@ -201,7 +210,7 @@ class Evaluations:
             raise InputError(
                 f"{str(file)!r} is no file of a calibration ({error}); delete it or name another"
             ) from None
-        if form != FORMAT or mark != self.fingerprint():
+        if form != FORMAT or mark != self.fingerprint:
             raise InputError(
                 f"{str(file)!r} belongs to another calibration (other recording, parameters, ranges, window or model); "
                 "delete it or name another"

@@ -12,6 +12,7 @@ import numpy as np
 from isocloth.base.errors import ConvergenceError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.calibration.errors import Errors, errors
+from isocloth.calibration.parameters import owned
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Model, as_model
@@ -70,12 +71,26 @@ class Experiment:
         """The cloth model that is simulated."""
         return as_model(self.options.get("model", "isometric"))
 
-    def simulation(self, fabric: Fabric) -> Simulation:
-        """The cloth at its start, held by nobody yet."""
-        obstacles = [obstacle.replace(friction=fabric.friction) for obstacle in self.obstacles]
+    def at(self, values: Mapping[str, float]) -> Experiment:
+        """The same with other values of parameters (SI units), whose names say whose they are: see `Parameter`.
+
+        Of an obstacle that is not here nothing is said: of several recordings fitted together one may have a table.
+        """
+        new = owned(values)
+        options = dict(self.options)
+        if new.model:
+            changed: dict[str, Any] = {**new.model}
+            options["model"] = replace(self.model, **changed)
+        return replace(
+            self, fabric=replace(self.fabric, **new.fabric), options=options,
+            obstacles=tuple(o.replace(friction=new.friction.get(o.name, o.friction)) for o in self.obstacles),
+        )  # fmt: skip
+
+    def simulation(self, fabric: Fabric | None = None) -> Simulation:
+        """The cloth at its start, held by nobody yet; fabric: None = its own."""
         sim = Simulation(
-            self.mesh.with_vertices(self.start), fabric, timestep=self.timestep, rest=self.mesh,
-            obstacles=obstacles, **self.options,
+            self.mesh.with_vertices(self.start), fabric or self.fabric, timestep=self.timestep, rest=self.mesh,
+            obstacles=list(self.obstacles), **self.options,
         )  # fmt: skip
         if self.particles is not None:
             memory = sim.state.memory
@@ -85,8 +100,8 @@ class Experiment:
             sim.velocities = self.velocities
         return sim
 
-    def simulate(self, fabric: Fabric, until: float | None = None) -> Simulated:
-        """Simulate the recorded motion with another fabric, whose friction is also that of all obstacles.
+    def simulate(self, fabric: Fabric | None = None, until: float | None = None) -> Simulated:
+        """Simulate the recorded motion, with another fabric if one is given; obstacles keep their own friction.
 
         until: s, after which nothing is needed; frames after it are NaN.
         """
@@ -139,7 +154,7 @@ class Experiment:
         points = simulated.positions if isinstance(simulated, Simulated) else simulated
         return errors(self.recording.times, points, self.recording.positions, self.areas)
 
-    def try_simulate(self, fabric: Fabric, until: float | None = None) -> Simulated | None:
+    def try_simulate(self, fabric: Fabric | None = None, until: float | None = None) -> Simulated | None:
         """`simulate`, or None if there is no motion with these parameters: a step has no finite solution.
 
         Anything else that is wrong, such as options that do not go together, is an error for whatever parameters.

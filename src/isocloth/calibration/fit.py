@@ -15,6 +15,8 @@ from isocloth.calibration.errors import Errors
 from isocloth.calibration.experiment import Experiment, Simulated, Window
 from isocloth.calibration.parameters import Parameter
 from isocloth.fabric import Fabric
+from isocloth.models import Model
+from isocloth.obstacles import Obstacle
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +24,7 @@ class Fit:
     """How well one recording is met with the fitted parameters.
 
     train, test: s, the two windows. errors: of every frame, m. baselines: name -> errors of what predicts without a
-    model. simulated: the motion.
+    model. simulated: the motion. experiment: with the fitted values in it.
     """
 
     experiment: Experiment
@@ -71,16 +73,33 @@ class FittedParameters:
     options: Mapping[str, Any] = field(default_factory=dict)
 
     @property
+    def effort(self) -> str:
+        """How many simulations the search took, and how many of them were not known from a run before."""
+        known = "" if self.simulations == self.asked else f" ({self.simulations} now, the others resumed)"
+        return f"{self.asked} simulations{known} in {self.seconds:.1f} s"
+
+    @property
+    def model(self) -> Model:
+        """The cloth model with the values that were fitted to it."""
+        return self.fits[0].experiment.model
+
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """Obstacles of all recordings, each with the friction that was fitted to it."""
+        return tuple(obstacle for f in self.fits for obstacle in f.experiment.obstacles)
+
+    @property
     def mean_error(self) -> float:
         """Mean of e over the test windows, m."""
         return float(np.mean([f.row()["mean"] for f in self.fits]))
 
 
-def fit_of(experiment: Experiment, fabric: Fabric, train: Window, test: Window) -> Fit:
-    """Simulate a recording with a fabric, and hold it beside the recording and the baselines."""
-    experiment.simulate(fabric, float(experiment.recording.times[0]))  # kernels are loaded, which takes time once
+def fit_of(experiment: Experiment, train: Window, test: Window) -> Fit:
+    """Simulate a recording with fitted values in it, and hold it beside the recording and the baselines."""
+    # kernels are loaded, which takes time once
+    experiment.simulate(experiment.fabric, float(experiment.recording.times[0]))
     begin = time.thread_time()
-    simulated = experiment.simulate(fabric)
+    simulated = experiment.simulate(experiment.fabric)
     seconds = time.thread_time() - begin
     rate, swung = baselines.fitted_pendulum(experiment, train)
     rivals = {

@@ -12,7 +12,6 @@ import numpy as np
 
 from isocloth.base.files import atomic_path
 from isocloth.calibration.errors import Errors
-from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.result import Calibration
 
 
@@ -80,7 +79,7 @@ class ModelTable:
 
     def heads(self) -> list[str]:
         """What stands over the columns of the table."""
-        fitted = [SYMBOLS[p.name] for p in self._any.parameters]
+        fitted = [p.symbol for p in self._any.parameters]
         timed = [f"{self.recorded:.3g} s take, s", "step, ms", "solves/step"]
         return ["test window, cm", "mean e", "mean s", "max d", *timed, *fitted, "simulations"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.mesh import simulation_mesh, with_elements
 from isocloth.calibration.particle_start import particles_at
 from isocloth.calibration.smooth import (
+    filled_ends,
     limit_distance,
     set_distance,
     sighting_weights,
@@ -21,6 +23,7 @@ from isocloth.calibration.smooth import (
     with_smooth_distance,
 )
 from isocloth.calibration.start import first_shape, hanging_shape, unstretched
+from isocloth.calibration.surroundings import obstacles_of, outside
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models import Isometric, Model, Nonconforming, as_model
@@ -46,7 +49,7 @@ def prepare(
     start: str = "recorded",
     markers: ArrayLike | None = None,
     keep_bias: bool = False,
-    obstacles: Sequence[Obstacle] = (),
+    obstacles: Sequence[Obstacle] | None = None,
     model: str | Model = "isometric",
     **options: Any,
 ) -> Experiment:
@@ -62,13 +65,15 @@ def prepare(
         smooth: whether the paths of held markers are smoothed.
         apart: m, the distance at which one rigid thing (a hanger, a tool) holds two corners; None = as it was seen. A
             camera that rounds corners off sees them too near, and the sheet would bow out where the real one is taut.
-        longest_gap: s, for which a held marker may be missing.
+        longest_gap: s, for which a held marker, or one at the end of a stick, may be missing.
         start: "recorded" (the nearest unstretched shape to the first one that was seen) or "hanging" (at rest below
             the held corners, for recordings that begin with this).
         markers: (k, 3) m, the recorded markers at the first frame, at rest; None = by the first frames.
         keep_bias: whether what the markers show beside the simulated start is added to every simulated frame, for
             cameras whose nodes are not points of the cloth.
-        obstacles: what the cloth meets.
+        obstacles: what the cloth meets beside the recording's own bodies, of which those of the same name are left out.
+            Their clock begins with 0 at the first frame that is simulated. None = what the recording has; one of a
+            tablecloth or of hits that has nothing is then refused.
         model: of the cloth, see `Simulation`. All start from the same shape on the same nodes; quads become triangles
             for the nonconforming one, and triangles in a rectangle quads for the quasi-inextensible one.
         options: for `Simulation`: integrator, solver, self_collision, ...
@@ -88,13 +93,16 @@ def prepare(
     held = _nodes_at(mesh, rest.vertices[part.held])
     steps = int(np.floor(part.duration / timestep + 1e-6)) + 1
     width = float(np.linalg.norm(np.diff(mesh.vertices[held], axis=0))) if len(held) == 2 else None
-    path, pulled = hold.path(part, seen, part.times[0] + timestep * np.arange(steps + 1), width)
+    clock = part.times[0] + timestep * np.arange(steps + 1)
+    path, pulled = hold.path(part, seen, clock, width)
+    bodies = obstacles_of(part, obstacles, clock, partial(hold.ends, part.times))
     shown, speeds = first_shape(part) if markers is None else _markers_at_rest(markers, rest)
     nodal, velocities = carry(shown), carry(speeds)
     if start == "hanging":
         first, velocities = hanging_shape(mesh, held, path[0], nodal), np.zeros_like(nodal)
     else:
         first = unstretched(mesh, nodal, held, path[0])
+    first = outside(bodies, first, fabric.thickness)
     mesh, cut = with_elements(mesh, chosen)
     weights, nodes = weights_at(mesh.vertices[:, :2], mesh.faces, rest.vertices[:, :2])
     bias = np.zeros_like(shown)
@@ -105,7 +113,7 @@ def prepare(
     unused = f"{left} frames before or after a gap in time are not used" if left else ""
     made = Experiment(
         recording=part, fabric=fabric, mesh=mesh, start=first, velocities=velocities, held=held, path=path,
-        timestep=timestep, areas=_areas(rest), obstacles=tuple(obstacles), options=dict(options),
+        timestep=timestep, areas=_areas(rest), obstacles=bodies, options=dict(options),
         notes=tuple(x for x in (unused, pulled, note, cut) if x), markers=shown, bias=bias, weights=weights,
         nodes=nodes, particles=exact,
     )  # fmt: skip
@@ -163,7 +171,7 @@ class _Hold(NamedTuple):
 
         width: m, the length of the cloth between two held markers; None if there are not two.
         """
-        self._check_gaps(part, seen)
+        self._check_gaps(part.times, seen, part.held_labels, "held marker")
         if self.apart is not None:
             _check_apart(self.apart, width)
         if self.smooth:
@@ -183,13 +191,19 @@ class _Hold(NamedTuple):
             return path, f"held corners are up to {1e3 * pulled:.1f} mm too far apart for the cloth; brought together"
         return path, ""
 
-    def _check_gaps(self, part: Recording, seen: FloatArray) -> None:
-        for j, label in enumerate(part.held_labels):
-            gap, begin, end = longest_absence(part.times, seen[:, j])
-            if gap > max(self.longest_gap, 1.5 * float(np.diff(part.times).max())):
+    def ends(self, clock: FloatArray, seen: FloatArray, names: tuple[str, ...], times: FloatArray) -> FloatArray:
+        """(S, 2, 3) m at other times: both ends of a stick, from sightings (T, 2, 3) at the times (T,) of a clock."""
+        self._check_gaps(clock, seen, names, "end marker of a stick")
+        known = filled_ends(clock, seen)
+        return smooth_path(clock, known, times) if self.smooth else _straight(clock, known, times)
+
+    def _check_gaps(self, times: FloatArray, seen: FloatArray, labels: tuple[str, ...], what: str) -> None:
+        for j, label in enumerate(labels):
+            gap, begin, end = longest_absence(times, seen[:, j])
+            if gap > max(self.longest_gap, 1.5 * float(np.diff(times).max())):
                 raise RecordingError(
-                    f"held marker {label!r} is not seen from {begin:g} to {end:g} s; choose a window without this, "
-                    f"e.g. recording.window({part.times[0]:g}, {begin:g}), or allow it: longest_gap={1.1 * gap:.2g}"
+                    f"{what} {label!r} is not seen from {begin:g} to {end:g} s; choose a window without this, "
+                    f"e.g. recording.window({times[0]:g}, {begin:g}), or allow it: longest_gap={1.1 * gap:.2g}"
                 )
 
 

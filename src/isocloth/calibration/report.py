@@ -11,7 +11,6 @@ from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.charts import line_chart, scatter_chart, shape_chart
 from isocloth.calibration.fit import Fit, FittedParameters
-from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.sensitivity import SensitivityMap
 
 STYLE = """
@@ -41,8 +40,8 @@ def page(found: FittedParameters, title: str, map: SensitivityMap | None = None)
         f'<!doctype html><html lang="en"><meta charset="utf-8"><title>{html.escape(title)}</title>',
         f"<style>{STYLE}</style><h1>{html.escape(title)}</h1>",
         _values(found),
-        f"<p>{html.escape(found.method)}: {found.simulations} simulations in {found.seconds:.1f} s; "
-        f"{found.unconverged} steps not converged. Training error {1e2 * found.loss:.3f} cm "
+        f"<p>{html.escape(found.method)}: {found.effort}; {found.unconverged} steps not converged. "
+        f"Training error {1e2 * found.loss:.3f} cm "
         f"({html.escape(str(found.options.get('loss', 'rms')))}).</p>",
     ]
     parts += [
@@ -64,7 +63,7 @@ def page(found: FittedParameters, title: str, map: SensitivityMap | None = None)
 
 def _values(found: FittedParameters) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(p.name)}</td><td>{SYMBOLS[p.name]}</td><td class=n>{found.values[p.name]:.5g}</td>"
+        f"<tr><td>{html.escape(p.name)}</td><td>{html.escape(p.symbol)}</td><td class=n>{found.values[p.name]:.5g}</td>"
         f"<td class=n>{found.uncertainty[p.name]:.2g}</td><td>{p.low:.4g} to {p.high:.4g}</td></tr>"
         for p in found.parameters
     )

@@ -8,7 +8,6 @@ from typing import Any
 
 from isocloth.base.files import atomic_path
 from isocloth.calibration.fit import FittedParameters, table
-from isocloth.calibration.parameters import SYMBOLS
 from isocloth.calibration.report import save_report
 
 
@@ -21,15 +20,15 @@ class Calibration(FittedParameters):
         for p in self.parameters:
             bound = "   at a bound of its range" if p.name in self.at_bounds else ""
             lines.append(
-                f"{p.name:16s} {SYMBOLS[p.name]:9s} {self.values[p.name]:10.5g} +- {self.uncertainty[p.name]:.2g}"
+                f"{p.name:16s} {p.symbol:9s} {self.values[p.name]:10.5g} +- {self.uncertainty[p.name]:.2g}"
                 f"   (range {p.low:.4g} to {p.high:.4g}){bound}"
             )
         lines.append("")
         lines += table(self.fits)
         lines.append("")
         lines.append(
-            f"{self.method}: {self.simulations} simulations in {self.seconds:.1f} s, {self.unconverged} steps not "
-            f"converged; training error {1e2 * self.loss:.3f} cm"
+            f"{self.method}: {self.effort}, {self.unconverged} steps not converged; training error "
+            f"{1e2 * self.loss:.3f} cm"
         )
         return "\n".join(lines)
 
@@ -39,7 +38,8 @@ class Calibration(FittedParameters):
             "method": self.method, "values": dict(self.values), "uncertainty": dict(self.uncertainty),
             "ranges": {p.name: [p.low, p.high] for p in self.parameters}, "at_bounds": list(self.at_bounds),
             "correlation": self.correlation.tolist(), "loss_m": self.loss, "mean_error_m": self.mean_error,
-            "simulations": self.simulations, "seconds": self.seconds, "unconverged": self.unconverged,
+            "simulations": self.asked, "simulations_now": self.simulations, "seconds": self.seconds,
+            "unconverged": self.unconverged,
             "recordings": [
                 {
                     "name": f.experiment.recording.name, "train_s": list(f.train), "test_s": list(f.test),

@@ -15,9 +15,10 @@ from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.charts import map_chart
+from isocloth.calibration.choice import parameters_of
 from isocloth.calibration.evaluations import Evaluations
 from isocloth.calibration.experiment import Window
-from isocloth.calibration.parameters import Parameter, as_parameters, values_at
+from isocloth.calibration.parameters import Parameter, values_at
 from isocloth.calibration.pool import make_pool
 from isocloth.calibration.preparation import as_experiments
 from isocloth.calibration.task import Setting
@@ -83,7 +84,7 @@ def sensitivity(
     of `calibrate`.
     """
     experiments = as_experiments(recording, options)
-    chosen = as_parameters(parameters, experiments[0].fabric)
+    chosen = parameters_of(parameters, experiments)
     if len(chosen) != 2:
         raise InputError(f"a map has two parameters, but {[p.name for p in chosen]} were given")
     counts = (points, points) if isinstance(points, int) else tuple(points)

@@ -115,3 +115,21 @@ def limit_distance(path: FloatArray, distance: float) -> tuple[FloatArray, float
     """
     mended = set_distance(path, np.minimum(np.linalg.norm(path[:, 1] - path[:, 0], axis=1), distance))
     return mended, float(np.linalg.norm(mended - path, axis=2).max())
+
+
+def filled_ends(times: FloatArray, seen: FloatArray) -> FloatArray:
+    """Ends (T, 2, 3) m of a rigid stick; one that is not seen is put where the other one and the direction say.
+
+    The direction is interpolated linearly: a stick that is swung turns slowly beside how fast its ends move. Where
+    neither end is seen both stay missing.
+    """
+    apart = seen[:, 1] - seen[:, 0]
+    both = np.isfinite(apart).all(axis=1)
+    along = np.stack([np.interp(times, times[both], apart[both, c]) for c in range(3)], axis=1)
+    length = float(np.median(np.linalg.norm(apart[both], axis=1)))
+    along *= length / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
+    first, second = (np.isfinite(seen[:, i, 0]) for i in range(2))
+    out = seen.copy()
+    out[second & ~first, 0] = (seen[:, 1] - along)[second & ~first]
+    out[first & ~second, 1] = (seen[:, 0] + along)[first & ~second]
+    return out

@@ -13,7 +13,7 @@ import numpy as np
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.errors import residuals
 from isocloth.calibration.experiment import Experiment
-from isocloth.calibration.parameters import Parameter, fabric_at, values_at
+from isocloth.calibration.parameters import Parameter, named_at
 
 #: step of finite differences, as a part of the range: the loss is rough at smaller scales
 DIFFERENCE = 0.02
@@ -53,8 +53,7 @@ def evaluate(setting: Setting, task: Task) -> dict[str, Any]:
 def _residuals(setting: Setting, number: int, u: FloatArray) -> tuple[FloatArray, float, int] | None:
     """Residuals (T, 3 k) of the window, whose squares sum up to the mean of e^2; mean of e; steps not converged."""
     experiment, (begin, end) = setting.experiments[number], setting.windows[number]
-    fabric = fabric_at(experiment.fabric, setting.parameters, values_at(setting.parameters, u))
-    simulated = experiment.try_simulate(fabric, end)
+    simulated = experiment.at(named_at(setting.parameters, u)).try_simulate(until=end)
     if simulated is None:
         return None
     times = experiment.recording.times

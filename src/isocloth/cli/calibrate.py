@@ -118,7 +118,7 @@ def forecast(options: argparse.Namespace) -> int:
             ("damping", f"{guess.damping:.4f} kg/(m^2 s)"),
         ]
         if not options.no_simulation:
-            experiment = calibration.prepare(recording, fabric=guess, drive=options.drive)
+            experiment = calibration.prepare(recording, fabric=guess, drive=options.drive, **_obstacles(options))
             error = experiment.errors(experiment.simulate(guess))
             rows.append(("mean error", f"{1e2 * error.mean:.3f} cm, deviation {1e2 * error.deviation:.3f} cm"))
         print(columns(rows, recording.name))
@@ -137,12 +137,38 @@ def _files(names: list[str]) -> list[Path]:
 
 
 def _load_options(options: argparse.Namespace) -> dict[str, Any]:
-    named = {"units": options.units, "up": options.up, "held": options.held, "cloth": options.cloth}
+    named: dict[str, Any] = {"units": options.units, "up": options.up, "held": options.held, "cloth": options.cloth}
     if options.size is not None:
         named["size"] = tuple(options.size)
     if options.grid is not None:
         named["grid"] = tuple(options.grid)
+    if options.time_units != "s":
+        named["time_units"] = options.time_units
+    if bodies := _bodies(options):
+        named["bodies"] = bodies
     return {k: v for k, v in named.items() if v is not None}
+
+
+def _bodies(options: argparse.Namespace) -> dict[str, Any]:
+    """What the cloth met, as far as the command says."""
+    from isocloth.recordings import StickMarkers, TableTop
+
+    found: dict[str, Any] = {}
+    if options.table is not None:
+        if len(options.table) not in (1, 5):
+            raise InputError(f"--table has {len(options.table)} numbers: expected the height, or height and extent: 5")
+        height, *extent = options.table
+        found["table"] = TableTop(height=height, extent=tuple(extent) or None)
+    if options.stick is not None:
+        found["stick"] = StickMarkers(ends=tuple(options.stick))
+    return found
+
+
+def _obstacles(options: argparse.Namespace) -> dict[str, Any]:
+    """The argument `obstacles`, if a scene file is named."""
+    from isocloth.scenes import load_obstacles
+
+    return {} if options.scene is None else {"obstacles": load_obstacles(options.scene)}
 
 
 def _load(file: Path, options: argparse.Namespace) -> Any:
@@ -155,7 +181,7 @@ def _common(options: argparse.Namespace) -> dict[str, Any]:
     """Arguments that fits and maps share."""
     common: dict[str, Any] = {
         "workers": options.workers, "dask": options.dask, "progress": not options.quiet, "drive": options.drive,
-        "timestep": options.timestep, "start": options.start, "keep_bias": options.keep_bias,
+        "timestep": options.timestep, "start": options.start, "keep_bias": options.keep_bias, **_obstacles(options),
     }  # fmt: skip
     if options.apart is not None:
         common["apart"] = options.apart

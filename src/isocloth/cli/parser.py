@@ -195,6 +195,13 @@ def _recordings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--grid", type=int, nargs=2, metavar="N", help="rows and columns of markers")
     parser.add_argument("--size", type=length, nargs=2, metavar="M", help="width and height between outermost markers")
     parser.add_argument("--fabric", help="name or density in kg/m^2 (default: as the file says)")
+    parser.add_argument("--time-units", choices=("s", "ms"), default="s", help="of times in the file (default: s)")
+    parser.add_argument("--scene", metavar="FILE", help="scene file (.toml) whose obstacles the cloth met")
+    parser.add_argument(
+        "--table", type=float, nargs="+", metavar="M",
+        help="height of a table that the cloth met, and perhaps its extent: least and largest x, least and largest y",
+    )  # fmt: skip
+    parser.add_argument("--stick", nargs=2, metavar="LABEL", help="markers at the ends of a stick that met the cloth")
     parser.add_argument("--drive", choices=("camera", "tool"), default="camera", help="corners by (default: camera)")
 
 
@@ -202,7 +209,7 @@ def _fitted(parser: argparse.ArgumentParser) -> None:
     """What is fitted, and where that is computed."""
     parser.add_argument(
         "-p", "--parameters", nargs="+", default=["gravity_density", "damping"], metavar="NAME",
-        help="name or name=low:high (default: gravity_density damping)",
+        help="name or name=low:high, e.g. friction:table or model.stretch=100:9000 (default: gravity_density damping)",
     )  # fmt: skip
     parser.add_argument("--points", type=int, help="values of each parameter, or places where the search begins")
     parser.add_argument("--shape", type=int, nargs=2, metavar="N", help="nodes along width and height")

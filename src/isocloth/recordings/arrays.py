@@ -17,6 +17,7 @@ from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.files import atomic_path
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.recordings.bodies import from_plain, to_plain
 from isocloth.recordings.fields import RecordingFields
 
 FORMAT = "isocloth-recording-1"
@@ -38,6 +39,8 @@ def save_fields(recording: RecordingFields, path: str | os.PathLike[str]) -> Non
     }  # fmt: skip
     if (fabric := recording["fabric"]) is not None:
         texts["fabric"] = json.dumps(asdict(fabric))
+    if recording["bodies"]:
+        texts["bodies"] = json.dumps(to_plain(recording["bodies"]))
     arrays: dict[str, Any] = {
         "times": recording["times"],
         "positions": recording["positions"],
@@ -94,10 +97,11 @@ def saved_fields(arrays: dict[str, np.ndarray], name: str) -> RecordingFields:
         mesh = Mesh(arrays["rest"], arrays["faces"]) if "rest" in arrays else None
         fabric = Fabric(**json.loads(str(arrays["fabric"]))) if "fabric" in arrays else None
         labels = json.loads(str(arrays["other_labels"])) if "other_labels" in arrays else []
+        bodies = from_plain(json.loads(str(arrays["bodies"]))) if "bodies" in arrays else {}
         return RecordingFields(
             times=arrays["times"], positions=arrays["positions"], labels=list(json.loads(str(arrays["labels"]))),
             mesh=mesh, held=arrays["held"], held_path=arrays.get("held_path"), fabric=fabric,
-            others={n: arrays["others"][:, i] for i, n in enumerate(labels)}, units=str(arrays["units"]),
+            others={n: arrays["others"][:, i] for i, n in enumerate(labels)}, bodies=bodies, units=str(arrays["units"]),
             up=str(arrays["up"]), name=str(arrays["name"]), notes=list(json.loads(str(arrays["notes"]))),
             metadata=dict(json.loads(str(arrays["metadata"]))),
         )  # fmt: skip

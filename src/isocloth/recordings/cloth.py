@@ -11,6 +11,7 @@ import numpy as np
 from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.recordings.axes import infer_up, turned
+from isocloth.recordings.bodies import stick_among
 from isocloth.recordings.fields import Columns, LoadOptions, RecordingFields
 from isocloth.recordings.grid import Grid, find_grid, measured_size, sheet
 from isocloth.recordings.names import fabric_of, from_name, size_of
@@ -54,6 +55,11 @@ def cloth_fields(columns: Columns, file: Path, options: LoadOptions) -> Recordin
         found = _without_grid(times, points, listed, name, options, told)
     else:
         found = _on_grid(_Grid(*start, times, points, listed), name, said, options, told)
+    if said.get("motion") == "hit" and options.bodies is None:
+        labelled = {n: x for n, x in found["others"].items() if not _unlabelled(n)}
+        if (stick := stick_among(labelled)) is not None:
+            found["bodies"] = {"stick": stick}
+            told.append(f"markers {stick.ends[0]!r} and {stick.ends[1]!r} are the ends of a stick (inferred)")
     found |= {
         "notes": told, "units": columns.units, "up": up, "name": name,
         "metadata": {**said, **columns.metadata},

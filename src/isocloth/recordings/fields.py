@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Required, TypedDict
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.recordings.bodies import Body
 
 
 class Columns(NamedTuple):
@@ -30,6 +31,7 @@ class LoadOptions(NamedTuple):
     grid: tuple[int, int] | None = None  # rows and columns of markers
     cloth: Sequence[str] | None = None  # labels of the markers on the cloth
     fabric: Fabric | None = None
+    bodies: Mapping[str, Body] | None = None  # what the cloth met
     clean: bool = True  # whether labels are mended and the grid is looked for
 
 
@@ -44,6 +46,7 @@ class RecordingFields(TypedDict, total=False):
     held_path: FloatArray | None
     fabric: Fabric | None
     others: Mapping[str, FloatArray]
+    bodies: Mapping[str, Body]
     units: str
     up: str
     name: str

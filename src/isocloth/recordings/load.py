@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +14,7 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files
 from isocloth.recordings.axes import infer_up, turned
+from isocloth.recordings.bodies import Body
 from isocloth.recordings.cloth import cloth_fields
 from isocloth.recordings.fields import Columns, LoadOptions, RecordingFields
 from isocloth.recordings.grid import sheet
@@ -21,7 +22,7 @@ from isocloth.recordings.motive import looks_like_motive, read_motive, read_text
 from isocloth.recordings.robot import is_robot_run, robot_fields
 from isocloth.recordings.simulated import simulated_fields
 from isocloth.recordings.tables import read_table
-from isocloth.recordings.units import metres
+from isocloth.recordings.units import metres, seconds
 from isocloth.trajectory import FORMAT as TRAJECTORY
 from isocloth.trajectory import Trajectory
 
@@ -36,17 +37,30 @@ def load_fields(
     grid: tuple[int, int] | None = None,
     cloth: Sequence[str] | None = None,
     fabric: Fabric | None = None,
+    bodies: Mapping[str, Body] | None = None,
+    time_units: str = "s",
     clean: bool = True,
 ) -> RecordingFields:
     """Fields of the recording in a file; arguments as of `Recording.load`."""
-    file = Path(path)
+    options = LoadOptions(held, size, grid, cloth, fabric, bodies, clean)
+    found = _read(Path(path), path, units, up, options)
+    if bodies is not None:
+        found["bodies"] = bodies
+    if (second := seconds(time_units)) != 1.0:
+        found["times"] = second * np.asarray(found["times"], dtype=np.float64)
+    return found
+
+
+def _read(
+    file: Path, path: str | os.PathLike[str], units: str | None, up: str | None, options: LoadOptions
+) -> RecordingFields:
+    """Fields of the recording in a file, by the reader that it needs."""
     if not file.exists():
         raise MissingFileError(f"no recording at {str(path)!r}; check the name and the folder")
     if not file.is_file():
         raise RecordingError(f"{str(path)!r} is not a file; give a .csv, .npz or .h5 file")
     if file.stat().st_size == 0:
         raise RecordingError(f"{str(path)!r} is empty (0 bytes)")
-    options = LoadOptions(held, size, grid, cloth, fabric, clean)
     suffix = file.suffix.lower()
     if suffix in (".csv", ".txt", ".tsv"):
         text = read_text(file)
@@ -71,7 +85,7 @@ def load_fields(
     if mark == TRAJECTORY:
         return simulated_fields(Trajectory.load(file), name=file.stem)
     if is_robot_run(found):
-        return robot_fields(found, file.stem, fabric)
+        return robot_fields(found, file.stem, options.fabric)
     return _arrays(found, file, units, up, options)
 
 

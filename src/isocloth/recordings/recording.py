@@ -16,12 +16,15 @@ from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings.arrays import save_fields
+from isocloth.recordings.bodies import Body, checked
 from isocloth.recordings.fields import RecordingFields
 from isocloth.recordings.load import load_fields
 from isocloth.recordings.resample import resample, steps
 
 #: markers farther apart than this, m, are no cloth: the units are wrong
 LARGEST = 20.0
+#: s; frames farther apart than this show no motion of a cloth, nor do those half as far apart for so long
+SLOWEST, LONGEST = 1.0, 300.0
 #: markers all within this, m, are no cloth either
 SMALLEST = 0.01
 
@@ -38,6 +41,7 @@ class Recording:
     held_path: (T, h, 3) m, where the held markers were by another source than the camera, e.g. a robot's tool; or None.
     fabric: what the cloth is made of, as far as the file says; None if it does not.
     others: label -> (T, 3) m, what was recorded beside the cloth (a stick, reflections).
+    bodies: name -> what the cloth met: `TableTop`, or `StickMarkers` that name two of the others.
     units: length unit of the file.
     up: axis of the file that points up.
     name: of the recording.
@@ -53,6 +57,7 @@ class Recording:
     held_path: FloatArray | None = None
     fabric: Fabric | None = None
     others: Mapping[str, FloatArray] = field(default_factory=dict)
+    bodies: Mapping[str, Body] = field(default_factory=dict)
     units: str = "m"
     up: str = "z"
     name: str = ""
@@ -91,6 +96,7 @@ class Recording:
             put(self, "held_path", path)
         others = {str(n): _other(n, x, len(self.times)) for n, x in self.others.items()}
         put(self, "others", others)
+        put(self, "bodies", checked(self.bodies, others))
         put(self, "notes", tuple(str(x) for x in self.notes))
         put(self, "metadata", json.loads(json.dumps(dict(self.metadata))))
 
@@ -202,9 +208,10 @@ class Recording:
         )
 
     def without(self, labels: Sequence[str]) -> Recording:
-        """Without some markers; the mesh, which has a node for each, is then left out too."""
+        """Without some markers; the mesh, with a node for each, is left out too, so is a stick without its ends."""
         for label in labels:
             self.marker(label)
+        gone = {name for name, body in self.bodies.items() if set(getattr(body, "ends", ())) & set(labels)}
         keep = [i for i, n in enumerate(self.labels) if n not in set(labels)]
         if not keep:
             raise RecordingError("no marker would be left; leave out fewer")
@@ -220,6 +227,7 @@ class Recording:
             held=held,
             held_path=None if self.held_path is None else self.held_path[:, stays],
             others={n: x for n, x in self.others.items() if n not in set(labels)},
+            bodies={name: body for name, body in self.bodies.items() if name not in gone},
         )
 
     def with_(self, **changes: Any) -> Recording:
@@ -236,8 +244,8 @@ class Recording:
         """Read a recording: Motive or other CSV, NPZ, HDF5, a trajectory of isocloth, a robot run.
 
         Options (docs/recordings.md says more): `units`, `up`, `held` (labels), `size` (width, height in m), `grid`
-        (rows, columns), `cloth` (labels of the markers on the cloth), `fabric`, and `clean=False` for the columns as
-        they are in the file.
+        (rows, columns), `cloth` (labels of the markers on the cloth), `fabric`, `bodies` (what the cloth met),
+        `time_units` ("s" or "ms"), and `clean=False` for the columns as they are in the file.
         """
         return cls(**load_fields(path, **options))
 
@@ -260,6 +268,12 @@ def _times(values: Any) -> FloatArray:
         raise RecordingError(
             f"time runs backwards or stands still: frame {i} is at {times[i]:g} s, frame {i + 1} at "
             f"{times[i + 1]:g} s; sort the frames, or cut the file there"
+        )
+    step, duration = float(np.median(np.diff(times))), float(times[-1] - times[0])
+    if step > SLOWEST or (step > 0.5 * SLOWEST and duration > LONGEST):
+        raise RecordingError(
+            f"frames are {step:g} s apart, {duration:g} s in all: no motion of a cloth is seen so; times "
+            "have to be in s. Are they in ms? Then load the file with time_units='ms', or divide them by 1000"
         )
     return times
 

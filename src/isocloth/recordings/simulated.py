@@ -1,4 +1,4 @@
-"""What cameras would have seen of a simulated cloth, as the fields of a recording."""
+"""Markers on a simulated cloth, as the fields of a recording: where they are, without noise or gaps."""
 
 from __future__ import annotations
 
@@ -19,35 +19,15 @@ from isocloth.trajectory import Trajectory
 
 
 def simulated_fields(
-    trajectory: Trajectory,
-    *,
-    markers: tuple[int, int] | ArrayLike | None = None,
-    held: ArrayLike | None = None,
-    noise: float = 0.0,
-    missing: float = 0.0,
-    longest_loss: float = 0.0,
-    rate: float | None = None,
-    seed: int = 0,
-    name: str = "synthetic",
+    trajectory: Trajectory, markers: tuple[int, int] | ArrayLike | None = None, *, name: str
 ) -> RecordingFields:
-    """Fields of a recording of a simulated cloth; arguments as of `from_trajectory`."""
-    if not 0.0 <= missing < 1.0 or not noise >= 0.0:
-        raise InputError(f"noise = {noise!r}, missing = {missing!r}: expected a length in m, and a share from 0 to 1")
-    positions, mesh, found = _marked(trajectory, markers)
-    times = trajectory.times
-    if rate is not None:
-        times = times[0] + np.arange(int(np.floor((times[-1] - times[0]) * rate + 1e-9)) + 1) / rate
-        positions = _sampled(trajectory.times, positions, times)
-    random = np.random.default_rng(seed)
-    seen = positions + noise * random.standard_normal(positions.shape)
-    lost = _losses(random, times, seen.shape[1], missing, longest_loss)
-    seen[lost] = np.nan
+    """Fields of a recording of a simulated cloth; markers as of `from_trajectory`."""
+    positions, mesh, held = _marked(trajectory, markers)
     about = trajectory.metadata.get("fabric") or {}
     fabric = Fabric(**{f.name: about[f.name] for f in fields(Fabric) if f.name in about}) if about else None
-    chosen = found if held is None else np.asarray(held, dtype=np.int64)
     return RecordingFields(
-        times=times, positions=seen, mesh=mesh, held=chosen, fabric=fabric, name=name,
-        metadata={"synthetic": {"noise": noise, "missing": missing, "seed": seed}},
+        times=trajectory.times, positions=positions, mesh=mesh, held=held, fabric=fabric, name=name,
+        metadata={"obstacles": len(trajectory.obstacles)} if trajectory.obstacles else {},
     )  # fmt: skip
 
 
@@ -95,22 +75,3 @@ def _highest_corners(trajectory: Trajectory, mesh: Mesh) -> IntArray:
         return np.zeros(0, dtype=np.int64)
     height = trajectory.positions[0, corners, 2]
     return np.sort(corners[np.argsort(-height, kind="stable")[:2]])
-
-
-def _sampled(times: FloatArray, points: FloatArray, wanted: FloatArray) -> FloatArray:
-    after = np.clip(np.searchsorted(times, wanted), 1, len(times) - 1)
-    s = np.clip((wanted - times[after - 1]) / (times[after] - times[after - 1]), 0.0, 1.0)[:, None, None]
-    return (1.0 - s) * points[after - 1] + s * points[after]
-
-
-def _losses(random: np.random.Generator, times: FloatArray, k: int, share: float, longest: float) -> np.ndarray:
-    """(T, k) which positions are lost."""
-    lost = np.zeros((len(times), k), dtype=bool)
-    if share == 0.0:
-        return lost
-    step = float(np.median(np.diff(times)))
-    most = max(1, round(longest / step))
-    while lost.mean() < share:
-        j, t = int(random.integers(k)), int(random.integers(len(times)))
-        lost[t : t + int(random.integers(1, most + 1)), j] = True
-    return lost

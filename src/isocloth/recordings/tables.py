@@ -16,12 +16,11 @@ import numpy as np
 from isocloth.base.errors import RecordingError
 from isocloth.base.typing import FloatArray
 from isocloth.recordings.motive import delimiter_of, number
-from isocloth.recordings.units import is_unit, metres
+from isocloth.recordings.units import SECONDS, is_unit, metres
 
 _UNIT = re.compile(r"\s*[\[(]\s*([^\])]+?)\s*[\])]\s*$")
 _SUFFIXED = re.compile(r"^(.+?)[ _.:\-]+([xyz])$", re.IGNORECASE)
 _PREFIXED = re.compile(r"^([xyz])[ _.:\-]*(.+)$", re.IGNORECASE)
-_SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "milliseconds": 1e-3}
 
 
 class Table(NamedTuple):
@@ -65,7 +64,7 @@ def read_table(path: Path, text: str, units: str | None) -> Table:
     if len(lengths) > 1:
         raise RecordingError(f"{path.name!r} mixes the units {', '.join(sorted(lengths))}; use one of them")
     unit = units or (lengths.pop() if lengths else said.get("units", "m"))
-    second = _SECONDS.get(marks[time_at].lower(), 1.0)
+    second = SECONDS.get(marks[time_at].lower(), 1.0)
     comma = cut == ";"
     rows = [row for row in csv.reader(lines[1:], delimiter=cut) if any(c.strip() for c in row)]
     width = len(titles)

@@ -1,4 +1,4 @@
-"""Length units by name."""
+"""Units of length and time by name."""
 
 from __future__ import annotations
 
@@ -18,6 +18,18 @@ def metres(unit: str) -> float:
         if name in _METRES:
             return _METRES[name]
     raise RecordingError(f"length unit {unit!r} is unknown; give units='m', 'cm', 'mm', 'in' or 'ft'")
+
+
+#: seconds in a unit of time
+SECONDS = {"s": 1.0, "sec": 1.0, "seconds": 1.0, "ms": 1e-3, "milliseconds": 1e-3}
+
+
+def seconds(unit: str) -> float:
+    """Seconds in a unit: "s", "ms", ..."""
+    key = str(unit).strip().lower()
+    if key not in SECONDS:
+        raise RecordingError(f"unit of time {unit!r} is unknown; give time_units='s' or 'ms'")
+    return SECONDS[key]
 
 
 def is_unit(text: str) -> bool:

@@ -3,6 +3,7 @@
 from isocloth.scenes.build import build, cloth_mesh
 from isocloth.scenes.load import load_scene
 from isocloth.scenes.model import Cloth, GraspPlan, ObstaclePlan, Scene, Settings
+from isocloth.scenes.obstacle_file import load_obstacles
 from isocloth.scenes.shipped import find_scene, shipped_scenes
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "build",
     "cloth_mesh",
     "find_scene",
+    "load_obstacles",
     "load_scene",
     "shipped_scenes",
 ]

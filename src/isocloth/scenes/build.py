@@ -12,8 +12,7 @@ from isocloth import meshes
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
-from isocloth.obstacles import Obstacle
-from isocloth.scenes.build_obstacle import build_obstacle
+from isocloth.scenes.build_obstacle import build_obstacles
 from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
@@ -48,8 +47,7 @@ def build(scene: Scene) -> Simulation:
         )
         problems.raise_if_any()
     if scene.obstacles:
-        contact["obstacles"] = _obstacles(scene, problems)
-        problems.raise_if_any()
+        contact["obstacles"] = build_obstacles(scene.obstacles, problems)
     if settings.self_collision:
         contact["self_collision"] = True
     if settings.contact != "coulomb":
@@ -81,16 +79,6 @@ def build(scene: Scene) -> Simulation:
             problems.add(f"pinch[{i}]", str(error))
     problems.raise_if_any()
     return sim
-
-
-def _obstacles(scene: Scene, problems: Problems) -> list[Obstacle]:
-    found = []
-    for i, plan in enumerate(scene.obstacles):
-        try:
-            found.append(build_obstacle(plan))
-        except (ValueError, TypeError, OSError) as error:
-            problems.add(f"obstacle[{i}]", str(error))
-    return found
 
 
 def cloth_mesh(scene: Scene) -> Mesh:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -17,6 +17,7 @@ from isocloth.obstacles import Obstacle
 from isocloth.obstacles.motion import SAME_PLACE
 from isocloth.scenes.model import ObstaclePlan
 from isocloth.scenes.motions import Follow
+from isocloth.scenes.problems import Problems
 from isocloth.scenes.table import LARGEST
 
 KINDS: dict[str, Callable[..., Obstacle]] = {
@@ -30,6 +31,18 @@ KINDS: dict[str, Callable[..., Obstacle]] = {
     "stick": obstacles.Stick,
     "mesh": obstacles.TriangleMesh,
 }
+
+
+def build_obstacles(plans: Sequence[ObstaclePlan], problems: Problems) -> list[Obstacle]:
+    """The obstacles of plans; `SceneError` says what is wrong with any of them."""
+    found = []
+    for i, plan in enumerate(plans):
+        try:
+            found.append(build_obstacle(plan))
+        except (ValueError, TypeError, OSError) as error:
+            problems.add(f"obstacle[{i}]", str(error))
+    problems.raise_if_any()
+    return found
 
 
 def build_obstacle(plan: ObstaclePlan) -> Obstacle:

@@ -22,7 +22,7 @@ from isocloth.scenes.table import Table
 def load_scene(path: str | os.PathLike[str]) -> Scene:
     """Read a scene file (TOML); `SceneError` lists what is wrong with it."""
     source = Path(path)
-    return read_scene(_parse(source), source)
+    return read_scene(parse_file(source), source)
 
 
 def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
@@ -38,15 +38,15 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
         settings=settings,
         grasps=tuple(
             read_grasp(Table(entry, f"grasp[{i}]", problems), folder, settings.timestep)
-            for i, entry in enumerate(_entries(top, "grasp"))
+            for i, entry in enumerate(entries(top, "grasp"))
         ),
         pinches=tuple(
             read_pinch(Table(entry, f"pinch[{i}]", problems), folder, settings.timestep)
-            for i, entry in enumerate(_entries(top, "pinch"))
+            for i, entry in enumerate(entries(top, "pinch"))
         ),
         obstacles=tuple(
             read_obstacle(Table(entry, f"obstacle[{i}]", problems), folder, settings.timestep)
-            for i, entry in enumerate(_entries(top, "obstacle"))
+            for i, entry in enumerate(entries(top, "obstacle"))
         ),
         source=source,
     )
@@ -55,7 +55,8 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
     return scene
 
 
-def _parse(source: Path) -> dict[str, Any]:
+def parse_file(source: Path) -> dict[str, Any]:
+    """The tables of a scene file."""
     if not source.is_file():
         what = "is a folder" if source.is_dir() else "does not exist"
         raise MissingFileError(f"scene file {str(source)!r} {what}; check the path")
@@ -87,7 +88,8 @@ class _Absent(Table):
         pass
 
 
-def _entries(top: Table, name: str) -> list[dict[str, Any]]:
+def entries(top: Table, name: str) -> list[dict[str, Any]]:
+    """The tables of a file that start with [[name]]."""
     value = top.take(name)
     if value is None:
         return []

@@ -16,12 +16,14 @@ class NewtonMemory(NamedTuple):
     """Of steps that Newton's method solves.
 
     multipliers: (r,) J, tension of every row, the next solve's start.
+    touching: (n,) which nodes were in contact at the end of the last step.
     first_order: (n,) which nodes take the first-order scheme in the next step: see `simulation/steppers/impacts.py`.
     history: the contacts that carried force, and what is known of them.
     coupling: the contacts for which the factor is laid out, and the order of its variables: rounding depends on it.
     """
 
     multipliers: FloatArray
+    touching: BoolArray
     first_order: BoolArray
     history: ContactHistory = NO_HISTORY
     coupling: CouplingPattern = NO_COUPLING
@@ -30,7 +32,8 @@ class NewtonMemory(NamedTuple):
         """Name -> array or number."""
         law = {f"contact_{name}": value for name, value in self.history.law._asdict().items()}
         coupling = {f"coupling_{name}": value for name, value in self.coupling._asdict().items()}
-        own = {"multipliers": self.multipliers, "first_order": self.first_order, "contact_key": self.history.key}
+        own = {"multipliers": self.multipliers, "touching": self.touching}
+        own.update(first_order=self.first_order, contact_key=self.history.key)
         return {**own, **law, **coupling}
 
     @staticmethod
@@ -39,8 +42,9 @@ class NewtonMemory(NamedTuple):
         law = ContactState(*[values[f"contact_{name}"] for name in ContactState._fields])
         coupling = CouplingPattern(*[values[f"coupling_{name}"] for name in CouplingPattern._fields])
         return NewtonMemory(
-            values["multipliers"], values["first_order"], ContactHistory(values["contact_key"], law), coupling
-        )
+            values["multipliers"], values["touching"], values.get("first_order", values["touching"]),
+            ContactHistory(values["contact_key"], law), coupling,
+        )  # fmt: skip
 
 
 class ParticleMemory(NamedTuple):

@@ -14,7 +14,7 @@ from isocloth.simulation.memory import Memory, memory_from_dict
 
 #: of version 0.1 -> in the memory
 _MOVED = {
-    "multipliers": "multipliers", "touching": "first_order", "touch": "history", "room": "coupling",
+    "multipliers": "multipliers", "touching": "touching", "touch": "history", "room": "coupling",
     "particles": "particles", "particle_velocities": "velocities",
 }  # fmt: skip
 

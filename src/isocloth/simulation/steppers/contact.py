@@ -121,7 +121,7 @@ class ContactStepper(FreeStepper):
             velocities = limit_speed(velocities, self._fastest(state, targets, h, detector, positions))
         return Part(outcome, after(
             state, targets, h, positions, velocities, outcome.reactions,
-            NewtonMemory(outcome.multipliers, early, history, self.contact.coupling),
+            NewtonMemory(outcome.multipliers, touched, early, history, self.contact.coupling),
             wrenches_on_bodies(contacts, law.force, positions, count + len(targets.grippers)),
             slid_out(targets.grippers, state.pinched, positions, targets.poses),
         ))  # fmt: skip

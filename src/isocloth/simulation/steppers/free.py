@@ -35,7 +35,7 @@ class FreeStepper:
 
     def remember(self, positions: FloatArray, velocities: FloatArray) -> NewtonMemory:
         """No tension is known yet, and nothing touches."""
-        return NewtonMemory(np.zeros(len(self.cloth.rows)), self.cloth.nobody)
+        return NewtonMemory(np.zeros(len(self.cloth.rows)), self.cloth.nobody, self.cloth.nobody)
 
     def moved(self, memory: Memory, positions: FloatArray | None, velocities: FloatArray) -> Memory:
         """Tensions and contacts stay the first guess."""
@@ -136,7 +136,7 @@ class FreeStepper:
         self.average(state, targets, h, step, outcome.reactions)
         return Part(outcome, after(
             state, targets, h, outcome.positions, velocities, outcome.reactions,
-            NewtonMemory(outcome.multipliers, jumped, coupling=coupling),
+            NewtonMemory(outcome.multipliers, self.cloth.nobody, jumped, coupling=coupling),
         ))  # fmt: skip
 
     def average(self, state: State, targets: Targets, h: float, step: Step, reactions: FloatArray) -> None:
