@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -15,8 +13,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from isocloth.base.archives import DAMAGED
 from isocloth.base.errors import InputError, InputTypeError, MissingFileError
-from isocloth.base.files import atomic_path
+from isocloth.base.files import as_path, atomic_path, existing_file
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reports import Reports
 
@@ -146,11 +145,11 @@ class Trajectory:
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
         """Read what `save` wrote; FileNotFoundError or ValueError says what is wrong with `path`."""
         suffix = _suffix(path)
-        file = Path(path)
-        if not file.exists():
-            raise MissingFileError(f"no trajectory at {str(path)!r}; check the name and the folder")
-        if not file.is_file():
-            raise InputError(f"{str(path)!r} is not a file; give a trajectory saved as {_known()}")
+        if not Path(path).exists():
+            raise MissingFileError(f"no trajectory at {str(path)!r}: expected a file; check the name and the folder")
+        if Path(path).is_dir():
+            raise InputError(f"{str(path)!r} is a folder and not a file; give a trajectory saved as {_known()}")
+        file = existing_file(path, "trajectory")
         if file.stat().st_size == 0:
             raise InputError(f"{str(path)!r} is empty (0 bytes); save the trajectory again")
         with _explaining(path):
@@ -251,7 +250,7 @@ def _explaining(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what the zip and HDF5 readers raise on damaged files into one clear ValueError."""
     try:
         yield
-    except (OSError, EOFError, ValueError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         if isinstance(error, PermissionError):
             raise
         raise InputError(
@@ -261,7 +260,7 @@ def _explaining(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path, "trajectory").suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"a trajectory file ends in {_known()}, but {str(path)!r} was given; rename it")
     return suffix

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from isocloth.base.errors import InputError, IsFolderError, MissingFileError, UnknownNameError
+from isocloth.base.locks import locked
 from isocloth.cli.columns import columns
 
 
@@ -22,6 +23,12 @@ def fold(options: argparse.Namespace) -> int:
     if path.suffix.lower() != ".npz":
         raise InputError(f"a database file ends in .npz, but {options.output!r} was given")
     _check_place(path)
+    with locked(path, f"writing {options.output!r}"):
+        return _database(options, path, per_class)
+
+
+def _database(options: argparse.Namespace, path: Path, per_class: int) -> int:
+    """Make the states that are not there yet; nobody else writes them meanwhile."""
     from isocloth.folding.make import parts_folder, states_file
 
     parts = parts_folder(path)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
+from isocloth.base.errors import IsoclothError
 from isocloth.cli.parser import make_parser
 from isocloth.cli.repository_commands import REPOSITORY_COMMANDS
 
@@ -12,7 +13,7 @@ USAGE_ERROR = 2
 INTERRUPTED = 130
 
 #: what a user can mend; anything else is a defect of isocloth and shows its traceback
-MENDABLE = (ValueError, TypeError, KeyError, OSError, ImportError)
+MENDABLE = (IsoclothError, ValueError, TypeError, KeyError, OSError, ImportError)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

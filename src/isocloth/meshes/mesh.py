@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from isocloth.base import memo
 from isocloth.base.errors import InputError, MeshError
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.meshes import geometry, topology, validate
+from isocloth.meshes import geometry, topology, units, validate
 
 Element = Literal["triangle", "quad"]
 
@@ -252,14 +252,23 @@ class Mesh:
     # Files
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, merge: bool | None = None) -> Mesh:
+    def load(
+        cls, path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "z", merge: bool | None = None
+    ) -> Mesh:
         """Read .obj, .ply, .stl, .gltf or .glb; faces are oriented consistently.
 
-        `merge` joins coincident vertices; by default only where the format duplicates them (STL, glTF).
+        `scale` is metres per unit of the file, 0.001 for mm; `up` is the axis of the file that points up: "x", "y" or
+        "z", which it is here. `merge` joins coincident vertices; by default only where the format duplicates them
+        (STL, glTF).
         """
         from isocloth.meshes import files
 
+        factor, turn = units.check_scale(scale), units.check_axis(up)
         vertices, faces = files.read(path, merge=merge)
+        if factor != 1.0:
+            vertices = factor * vertices
+        if turn is not units.TURNS["z"]:
+            vertices = vertices @ turn.T
         try:
             return cls(vertices, faces, name=Path(path).stem, orient=True)
         except MeshError as error:

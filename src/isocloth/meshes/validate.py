@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from isocloth.base.errors import MeshError
+from isocloth.base.numeric import shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import geometry, orient, topology
 
@@ -35,7 +36,8 @@ def as_vertices(vertices: ArrayLike) -> FloatArray:
         ) from error
     if given.ndim != 2 or given.shape[1] != 3:
         hint = "; append a column of zeros for a flat mesh" if given.ndim == 2 and given.shape[1] == 2 else ""
-        raise MeshError(f"vertices have shape {given.shape}, expected (n, 3): one [x, y, z] row per node{hint}")
+        what = f"have shape {given.shape}" if given.ndim else f"are {shown(vertices)}"
+        raise MeshError(f"vertices {what}, expected (n, 3): one [x, y, z] row per node{hint}")
     bad = np.flatnonzero(~np.isfinite(given).all(axis=1))
     if len(bad):
         raise MeshError(

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.base.errors import InputError, MissingFileError, SamplingError
+from isocloth.base.archives import DAMAGED
+from isocloth.base.errors import InputError, SamplingError
+from isocloth.base.files import as_path, existing_file
 from isocloth.base.typing import FloatArray
 
 EXTENSIONS = (".ply", ".pcd", ".xyz", ".txt", ".npz", ".npy")
@@ -28,13 +30,11 @@ def read_points(path: str | os.PathLike[str], *, frame: int = 0) -> FloatArray:
     or more; with an array `start` that says where frames begin, the given `frame`. .npy: one array. Points with
     coordinates that are not finite, which cameras write where they saw nothing, are left out.
     """
-    source = Path(path)
+    source = as_path(path, "point file")
     extension = source.suffix.lower()
     if extension not in EXTENSIONS:
         raise InputError(f"point file {str(source)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
-    if not source.is_file():
-        what = "is a folder" if source.is_dir() else "does not exist"
-        raise MissingFileError(f"point file {str(source)!r} {what}; check the path")
+    existing_file(source, "point file")
     try:
         if extension == ".ply":
             points = _read_ply(source.read_bytes())
@@ -46,7 +46,9 @@ def read_points(path: str | os.PathLike[str], *, frame: int = 0) -> FloatArray:
             points = _read_text(source.read_text())
     except SamplingError as error:
         raise SamplingError(f"{source}: {error}") from error
-    except (ValueError, KeyError, IndexError, EOFError, UnicodeDecodeError) as error:
+    except (*DAMAGED, IndexError) as error:
+        if isinstance(error, PermissionError):
+            raise
         raise SamplingError(
             f"point file {str(source)!r} could not be read as {extension}: {error}; export it again, or use "
             "another format"

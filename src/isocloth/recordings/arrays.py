@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ from typing import Any
 import h5py
 import numpy as np
 
+from isocloth.base.archives import DAMAGED
 from isocloth.base.errors import InputError, RecordingError
 from isocloth.base.files import atomic_path
 from isocloth.fabric import Fabric
@@ -80,11 +79,12 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         with h5py.File(path, "r") as h5:
             h5.visititems(visit)
         return found
-    except (OSError, EOFError, ValueError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         if isinstance(error, PermissionError):
             raise
         raise RecordingError(
-            f"{path.name!r} cannot be read: it is truncated, damaged or of another format ({error})"
+            f"{path.name!r} cannot be read: it is truncated, damaged or of another format ({error}): expected "
+            "times and positions in an .npz or .h5 file; export it again"
         ) from error
 
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.base.errors import MissingFileError, RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.files import existing_file
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files
@@ -39,11 +40,7 @@ def load_fields(
     clean: bool = True,
 ) -> RecordingFields:
     """Fields of the recording in a file; arguments as of `Recording.load`."""
-    file = Path(path)
-    if not file.exists():
-        raise MissingFileError(f"no recording at {str(path)!r}; check the name and the folder")
-    if not file.is_file():
-        raise RecordingError(f"{str(path)!r} is not a file; give a .csv, .npz or .h5 file")
+    file = existing_file(path, "recording")
     if file.stat().st_size == 0:
         raise RecordingError(f"{str(path)!r} is empty (0 bytes)")
     options = LoadOptions(held, size, grid, cloth, fabric, clean)

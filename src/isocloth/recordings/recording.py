@@ -15,13 +15,12 @@ from isocloth.base.errors import InputTypeError, RecordingError, UnknownNameErro
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.meshes.units import LARGEST
 from isocloth.recordings.arrays import save_fields
 from isocloth.recordings.fields import RecordingFields
 from isocloth.recordings.load import load_fields
 from isocloth.recordings.resample import resample, steps
 
-#: markers farther apart than this, m, are no cloth: the units are wrong
-LARGEST = 20.0
 #: markers all within this, m, are no cloth either
 SMALLEST = 0.01
 

@@ -12,6 +12,7 @@ from isocloth import meshes
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
+from isocloth.meshes.units import LARGEST
 from isocloth.obstacles import Obstacle
 from isocloth.scenes.build_obstacle import build_obstacle
 from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
@@ -19,7 +20,6 @@ from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
 from isocloth.scenes.problems import Problems
 from isocloth.scenes.scheduled import ScheduledSimulation
-from isocloth.scenes.table import LARGEST
 from isocloth.simulation import Simulation
 
 GENERATORS: dict[str, Callable[..., Mesh]] = {
@@ -58,6 +58,7 @@ def build(scene: Scene) -> Simulation:
         _noisy(mesh, scene.cloth),
         scene.fabric,
         rest=mesh,
+        units="m",  # its size was checked with the scene
         timestep=settings.timestep,
         gravity=settings.gravity,
         integrator=settings.integrator,
@@ -122,8 +123,7 @@ def _generate(cloth: Cloth) -> Mesh:
 def _load(cloth: Cloth) -> Mesh:
     if cloth.file is None:
         raise InputError("is missing; give the path of a mesh file")
-    mesh = Mesh.load(cloth.file)
-    return mesh if cloth.scale == 1.0 else mesh.with_vertices(cloth.scale * mesh.vertices)
+    return Mesh.load(cloth.file, scale=cloth.scale)
 
 
 def _noisy(mesh: Mesh, cloth: Cloth) -> Mesh:

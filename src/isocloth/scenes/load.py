@@ -7,7 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from isocloth.base.errors import MissingFileError, SceneError
+from isocloth.base.errors import SceneError
+from isocloth.base.files import as_path, existing_file
 from isocloth.scenes.model import Scene
 from isocloth.scenes.problems import Problems
 from isocloth.scenes.read_cloth import read_cloth
@@ -21,7 +22,7 @@ from isocloth.scenes.table import Table
 
 def load_scene(path: str | os.PathLike[str]) -> Scene:
     """Read a scene file (TOML); `SceneError` lists what is wrong with it."""
-    source = Path(path)
+    source = as_path(path, "scene file")
     return read_scene(_parse(source), source)
 
 
@@ -56,9 +57,7 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
 
 
 def _parse(source: Path) -> dict[str, Any]:
-    if not source.is_file():
-        what = "is a folder" if source.is_dir() else "does not exist"
-        raise MissingFileError(f"scene file {str(source)!r} {what}; check the path")
+    existing_file(source, "scene file")
     try:
         return tomllib.loads(source.read_bytes().decode("utf-8-sig").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from isocloth.base.errors import SceneError
-
-LONGEST_VALUE = 60
 
 
 class Problems:
@@ -31,15 +28,6 @@ class Problems:
         if len(self.messages) == 1:
             raise SceneError(f"{where}: {self.messages[0]}")
         raise SceneError(f"{where}: {len(self.messages)} problems\n  " + "\n  ".join(self.messages))
-
-
-def shown(value: Any) -> str:
-    """A value from the file, short enough for a message."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # an integer of thousands of digits has no repr
-        text = f"a very large {type(value).__name__}"
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 4] + " ..."
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

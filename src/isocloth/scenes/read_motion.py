@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.typing import FloatArray
+from isocloth.meshes.units import LARGEST
 from isocloth.scenes.motions import Follow, Hold, Line, Motion, Oscillate
 from isocloth.scenes.path_file import read_path_file
-from isocloth.scenes.table import LARGEST, Table, as_number, as_vector
+from isocloth.scenes.table import Table, as_number, as_vector
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 

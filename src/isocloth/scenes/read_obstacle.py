@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from isocloth.meshes.units import LARGEST
 from isocloth.scenes.model import ObstaclePlan, Vector
 from isocloth.scenes.motions import Hold
 from isocloth.scenes.read_motion import read_motion
 from isocloth.scenes.read_rotation import read_rotation
-from isocloth.scenes.table import LARGEST, Table, as_vector
+from isocloth.scenes.table import Table, as_vector
 
 #: fields of every kind and what they are; a * marks a required one
 KINDS: dict[str, dict[str, str]] = {

@@ -50,7 +50,7 @@ class Hands:
         if outside.any():
             raise InputError(f"node {int(chosen[outside][0])} does not exist: expected indices from 0 to {n - 1}")
         if len(np.unique(chosen)) != len(chosen):
-            raise InputError(f"nodes = {chosen.tolist()}: a node is named twice")
+            raise InputError(f"nodes = {chosen.tolist()}: a node is named twice; give each once")
         taken = self.taken(state)[chosen]
         if taken.any():
             raise InputError(f"node {int(chosen[taken][0])} is held already; release that grasp before a new one")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.cloth.cloth import Cloth
 from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton
@@ -18,6 +18,8 @@ def check_contact(contact: str, contact_solver: str | None) -> None:
     if contact_solver is not None:
         from isocloth.friction.library_qp import require
 
+        if not isinstance(contact_solver, str):
+            raise InputTypeError(f"contact_solver is {contact_solver!r}: expected the name of a solver, or None")
         require(contact_solver)
         if contact != "lagged":
             raise InputError(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-import zipfile
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from isocloth.base.archives import read_archive
 from isocloth.base.errors import InputError, MissingFileError
+from isocloth.base.files import as_path, existing_file
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.trajectory import FORMAT, SUFFIXES, Trajectory
@@ -33,18 +33,16 @@ def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
     boundary (b, 3), with `corners` (4,) unless all sides have equally many points;
     segments (8, 2, 3), NaN where hidden.
     """
-    name, suffix = os.fspath(path), Path(path).suffix.lower()
+    source = as_path(path, "state")
+    name, suffix = str(source), source.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{name!r} is no file with a state; expected {', '.join(SUFFIXES)}")
-    if not Path(path).is_file():
-        raise MissingFileError(f"no state at {name!r}; check the name and the folder")
+    if not source.exists():
+        raise MissingFileError(f"no state at {name!r}: expected a file; check the name and the folder")
+    existing_file(path, "state")
     if suffix != ".npz":
         return _frame(Trajectory.load(path), frame, name)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{name!r} is damaged or no .npz file ({error}); write it again with numpy.savez") from error
+    arrays = read_archive(path, "state")
     if str(arrays.get("format", "")) == FORMAT:
         return _frame(Trajectory.load(path), frame, name)
     given = [key for key in ("positions", "boundary", "segments") if key in arrays]
