@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 from isocloth.base.archives import DAMAGED
 from isocloth.base.errors import InputError, InputTypeError, MissingFileError
 from isocloth.base.files import as_path, atomic_path, existing_file
+from isocloth.base.numeric import as_array, as_float, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reports import Reports
 
@@ -64,6 +65,10 @@ class Trajectory:
         put(self, "faces", _faces(self.faces, len(self.rest)))
         if self.velocities is not None:
             put(self, "velocities", _floats("velocities", self.velocities, shape))
+        if isinstance(self.obstacles, str) or not isinstance(self.obstacles, Iterable):
+            raise InputTypeError(f"obstacles is {self.obstacles!r}: expected a list of pairs (vertices, faces)")
+        if not isinstance(self.reports, Mapping | Reports):
+            raise InputTypeError(f"reports is {self.reports!r}: expected a mapping of names to arrays (T,)")
         put(self, "obstacles", tuple(_body(i, body, shape[0]) for i, body in enumerate(self.obstacles)))
         columns = {name: _report(name, r, shape[0]) for name, r in self.reports.items()}
         put(self, "reports", Reports(columns))
@@ -77,8 +82,8 @@ class Trajectory:
         """The frames of a slice, as a trajectory that shares the arrays of this one."""
         if not isinstance(frames, slice):
             raise InputTypeError(
-                f"a trajectory is sliced by frames, trajectory[a:b], but the index was {frames!r}; "
-                "one frame's vertices are trajectory.positions[i]"
+                f"a trajectory is sliced by frames, trajectory[a:b], but the index was {frames!r}: expected a "
+                "slice; one frame's vertices are trajectory.positions[i]"
             )
         return Trajectory(
             times=self.times[frames],
@@ -122,6 +127,8 @@ class Trajectory:
 
     def _place(self, t: float) -> tuple[int, float]:
         """The frame before a time (s), and how far (0 to 1) the time lies towards the next."""
+        if as_float(t) is None:
+            raise InputTypeError(f"time is {shown(t)}: expected a number of seconds within the trajectory")
         # A time computed as k * dt may miss the last frame by rounding.
         slack = 1e-9 * max(abs(self.times[0]), abs(self.times[-1]))
         if not self.times[0] - slack <= t <= self.times[-1] + slack:
@@ -151,7 +158,7 @@ class Trajectory:
             raise InputError(f"{str(path)!r} is a folder and not a file; give a trajectory saved as {_known()}")
         file = existing_file(path, "trajectory")
         if file.stat().st_size == 0:
-            raise InputError(f"{str(path)!r} is empty (0 bytes); save the trajectory again")
+            raise InputError(f"{str(path)!r} is empty (0 bytes): expected a trajectory; save it again")
         with _explaining(path):
             arrays = _read_npz(file) if suffix == ".npz" else _read_h5(file)
         if (found := arrays.pop("format", None)) is None or str(found) != FORMAT:
@@ -168,7 +175,7 @@ class Trajectory:
                 reports=Reports({n.removeprefix(_REPORT): a for n, a in arrays.items() if n.startswith(_REPORT)}),
             )
         except (TypeError, KeyError, ValueError) as error:
-            raise InputError(f"{str(path)!r} holds a damaged trajectory: {error}") from error
+            raise InputError(f"{str(path)!r} holds a damaged trajectory: {error}; save it again") from error
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Everything to store, by name; texts are arrays of shape ()."""
@@ -281,13 +288,16 @@ def _json(metadata: Mapping[str, Any]) -> str:
 
 def _floats(name: str, values: Any, shape: tuple[int | None, ...]) -> FloatArray:
     """`values` as float64 of the given shape (None: any length of at least 1), without NaN."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = as_array(values, f"{name} of a trajectory", str(shape))
     wanted = "(" + ", ".join("n" if length is None else str(length) for length in shape) + ")"
     fits = array.ndim == len(shape) and all(
         got == want or (want is None and got > 0) for got, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise InputError(f"{name} of a trajectory must have shape {wanted}, but its shape is {array.shape}")
+        times = "" if shape[0] is None else f" (for {shape[0]} times)"
+        raise InputError(
+            f"{name} of a trajectory must have shape {wanted}{times}, but its shape is {array.shape}: {shown(values)}"
+        )
     if not np.isfinite(array).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(
@@ -298,9 +308,10 @@ def _floats(name: str, values: Any, shape: tuple[int | None, ...]) -> FloatArray
 
 
 def _times(values: Any) -> FloatArray:
-    times = np.ascontiguousarray(values, dtype=np.float64)
+    times = as_array(values, "times of a trajectory", "(T,)")
     if times.ndim != 1 or len(times) == 0:
-        raise InputError(f"times of a trajectory must have shape (T,) with T >= 1, but it is {times.shape}")
+        given = f"it is {times.shape}" if times.ndim else f"they are {shown(values)}"
+        raise InputError(f"times of a trajectory must have shape (T,) with T >= 1, but {given}")
     if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         raise InputError(
             f"times of a trajectory must be finite and strictly increasing, but they are {times}; "
@@ -313,7 +324,9 @@ def _body(number: int, body: Any, frames: int) -> Body:
     try:
         vertices, faces = body
     except (TypeError, ValueError):
-        raise InputError(f"obstacle {number} of a trajectory must be a pair (vertices, faces)") from None
+        raise InputError(
+            f"obstacle {number} of a trajectory is {shown(body)}: it must be a pair (vertices, faces)"
+        ) from None
     name = f"vertices of obstacle {number}"
     points = _floats(name, vertices, (frames, None, 3) if np.ndim(vertices) == 3 else (None, 3))
     try:
@@ -327,7 +340,7 @@ def _faces(values: Any, n: int) -> IntArray:
     if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0 or given.dtype.kind not in "iu":
         raise InputError(
             f"faces of a trajectory must be integers of shape (m, 3) or (m, 4) with m >= 1, "
-            f"but they are {given.dtype} of shape {given.shape}"
+            f"but they are {given.dtype} of shape {given.shape}: {shown(values)}"
         )
     faces: IntArray = np.ascontiguousarray(given, dtype=np.int64)
     if faces.min() < 0 or faces.max() >= n:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import isocloth as ic
 from isocloth.base.errors import IsoclothError
 
 #: s that a bad input may take; none needs more than a fraction of it
@@ -24,7 +25,8 @@ PATIENCE = 10.0
 #: how messages say what was expected or what to do
 REMEDY = re.compile(
     r"\b(expected|must|needs?|known are|did you mean|choose|give|check|remove|write|use|say|delete|create|make|leave|"
-    r"export|rename|split|move|load|install|free|convert|add|wait|restore|sort|record|list)\b"
+    r"export|rename|split|move|load|install|free|convert|add|wait|restore|sort|record|list|pass|sample|see|usage)\b",
+    flags=re.IGNORECASE,
 )
 
 
@@ -79,21 +81,28 @@ def unclear(message: str, groups: Iterable[tuple[str, ...]] = ()) -> str:
 
 
 def spellings(value: Any) -> tuple[str, ...]:
-    """How a message may show a value: as it is, shortened, by its type, or by its shape."""
+    """How a message may show a value: as it is, shortened, by its type or its shape, or by the entry that is wrong."""
     found = [type(value).__name__, short(value)]
     if isinstance(value, str):
         found.append(value)
     if isinstance(value, int | float):
         found += [str(value), str(float(value)) if abs(value) < 1e300 else "", f"{value:g}"]
-    if isinstance(value, list | tuple | np.ndarray):
+    if isinstance(value, np.ndarray):
+        found += [str(value.shape), str(value.tolist()), *_entries(value)]
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple):
+        found += [
+            f"({len(value)},",
+            f"({len(value)} ",
+            repr(value)[:20],
+            *(t for part in value for t in spellings(part)),
+        ]
         try:
-            array = np.asarray(value)
-            found += [str(array.shape), str(array.tolist()), str(array.dtype), *_entries(array)]
-        except ValueError:  # rows of different length
-            pass
-        found.append(repr(value)[:20])
-        found += [repr(entry) for entry in value if not isinstance(entry, int | float)]
-    return tuple(text for text in found if text)
+            found += spellings(np.array(value, dtype=np.float64))
+        except (TypeError, ValueError):  # rows of different length, or no numbers
+            found += [str(len(part)) for part in value if isinstance(part, list | tuple)]
+    return tuple(dict.fromkeys(text for text in found if text))
 
 
 def _entries(array: np.ndarray) -> list[str]:
@@ -122,3 +131,14 @@ def each(
         )
         for value in values
     ]
+
+
+def warm_up() -> None:
+    """Compile what the cases use, which takes longer than any of them may, and must not be cut short."""
+    plane = np.random.default_rng(0).random((60, 3)) * [1, 1, 0]
+    mesh = ic.meshes.rectangle(0.3, 0.4, (4, 5))
+    for options in ({}, {"obstacles": [ic.Floor(-1.0)], "self_collision": True}):
+        sim = ic.Simulation(mesh, **options)
+        sim.grasp([0])
+        sim.step()
+    ic.reconstruct(plane)

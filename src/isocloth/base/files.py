@@ -42,13 +42,8 @@ def existing_file(path: object, what: str) -> Path:
     )
 
 
-@contextmanager
-def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure.
-
-    The temporary name keeps the suffix, because many writers choose their format by it. A previous file
-    at `path` is left untouched until the new one is complete.
-    """
+def check_place(path: object) -> Path:
+    """Where a file can be written, as an absolute path; to be asked before what is written takes long to compute."""
     target = as_path(path, "the file to write").resolve()
     if not target.parent.is_dir():
         raise MissingFileError(
@@ -57,6 +52,17 @@ def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
     if target.exists() and not target.is_file():
         # A rename would replace a device or fail late on a folder.
         raise InputError(f"cannot write {str(path)!r}: it exists and is not a regular file; give another name")
+    return target
+
+
+@contextmanager
+def atomic_path(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary path beside `path`; rename it to `path` on success, remove it on failure.
+
+    The temporary name keeps the suffix, because many writers choose their format by it. A previous file
+    at `path` is left untouched until the new one is complete.
+    """
+    target = check_place(path)
     temporary = target.with_name(f".{target.stem}.{uuid.uuid4().hex[:12]}{target.suffix}")
     try:
         yield temporary

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.typing import FloatArray
+
 
 def as_float(value: Any) -> float | None:
     """A number as a float; None for anything else.
@@ -28,3 +31,30 @@ def shown(value: Any, longest: int = 60) -> str:
     except (ValueError, RecursionError):  # an integer of thousands of digits has no repr
         text = f"a very large {type(value).__name__}"
     return text if len(text) <= longest else text[: longest - 4] + " ..."
+
+
+def as_array(value: Any, what: str, wanted: str, error: type[InputError] | None = None) -> FloatArray:
+    """A copy as float64, C-ordered; `what` it is and which shape is `wanted` are for the message.
+
+    Raises InputTypeError, or another kind of error, where there is a None or something else that is no number.
+    """
+    try:
+        if value is not None:
+            return np.array(value, dtype=np.float64, order="C")
+    except (TypeError, ValueError):
+        pass
+    raise (error or InputTypeError)(f"{what} is {shown(value)}: expected numbers of shape {wanted}")
+
+
+def check_count(value: Any, what: str, least: int = 0) -> None:
+    """Raise unless it is a whole number, not less than `least`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputTypeError(f"{what} is {shown(value)}: expected a whole number, at least {least}")
+    if value < least:
+        raise InputError(f"{what} is {value}: expected a whole number, at least {least}")
+
+
+def check_flag(value: Any, what: str) -> None:
+    """Raise unless it is True or False; any other value, "no" say, would count as one of them."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(f"{what} is {shown(value)}: expected True or False")

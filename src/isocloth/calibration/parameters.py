@@ -33,11 +33,11 @@ class Parameter:
 
     def __post_init__(self) -> None:
         if self.name not in NAMES:
-            raise InputError(f"parameter {self.name!r} is unknown; a fabric has {', '.join(NAMES)}")
+            raise InputError(f"parameter {self.name!r} is unknown; known are {', '.join(NAMES)}")
         finite = np.isfinite([self.low, self.high]).all()
         if not (finite and 0.0 <= self.low < self.high) or (self.log and self.low == 0.0):
             need = "0 < low < high" if self.log else "0 <= low < high"
-            raise InputError(f"{self.name} from {self.low!r} to {self.high!r}: expected {need}")
+            raise InputError(f"parameter {self.name} from {self.low!r} to {self.high!r}: expected {need}")
 
     def value(self, u: float) -> float:
         """The value at a part u (0 to 1) of the range."""
@@ -67,7 +67,7 @@ def default_range(name: str, fabric: Fabric) -> Parameter:
         "shear": (0.1, 1000.0, True), "thickness": (1e-4, 5e-3, True), "membrane": (1e2 * rho, 1e6 * rho, True),
     }  # fmt: skip
     if name not in ranges:
-        raise InputError(f"parameter {name!r} is unknown; a fabric has {', '.join(NAMES)}")
+        raise InputError(f"parameter {name!r} is unknown; known are {', '.join(NAMES)}")
     return Parameter(name, *ranges[name])
 
 

@@ -132,7 +132,7 @@ def _files(names: list[str]) -> list[Path]:
         path = Path(name)
         found += sorted(path.rglob("*.csv")) if path.is_dir() else [path]
     if not found:
-        raise InputError(f"there is no .csv file in {', '.join(names)}")
+        raise InputError(f"there is no .csv file in {', '.join(names)}: expected one at least; give files")
     return found
 
 
@@ -206,9 +206,10 @@ def _fabric(text: str | None) -> Fabric | None:
     if text is None:
         return None
     try:
-        return Fabric(density=float(text))
+        density = float(text)
     except ValueError:
         return fabrics[text]
+    return Fabric(density=density)
 
 
 def _parameters(options: argparse.Namespace) -> list[Any]:

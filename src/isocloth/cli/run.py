@@ -93,7 +93,8 @@ def check_output(output: Path) -> None:
     """Find out that the result cannot be saved before computing it."""
     if output.suffix.lower() not in SUFFIXES:
         raise InputError(
-            f"a trajectory file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but {str(output)!r} was given"
+            f"a trajectory file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but {str(output)!r} was given; "
+            "rename it"
         )
     if not output.absolute().parent.is_dir():
         raise MissingFileError(f"the folder of {str(output)!r} does not exist; create it first")

@@ -31,7 +31,7 @@ def as_vertices(vertices: ArrayLike) -> FloatArray:
         given = np.array(vertices, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise MeshError(
-            f"vertices must be numbers of shape (n, 3), but could not be read as such: {error}; "
+            f"vertices are {shown(vertices)}; they must be numbers of shape (n, 3), but could not be read: {error}; "
             "give one [x, y, z] row per node"
         ) from error
     if given.ndim != 2 or given.shape[1] != 3:
@@ -51,7 +51,9 @@ def as_faces(faces: ArrayLike, n_vertices: int) -> IntArray:
     """Copy `faces` into an (m, 3) or (m, 4) int64 array of distinct nodes between 0 and n_vertices - 1."""
     given = _face_array(faces)
     if given.size == 0:
-        raise MeshError("the mesh has no faces; give at least one row of 3 or 4 node indices")
+        raise MeshError(f"the mesh has no faces, {shown(faces)}; give at least one row of 3 or 4 node indices")
+    if given.ndim == 0:
+        raise MeshError(f"faces are {shown(faces)}, expected (m, 3) for triangles or (m, 4) for quads")
     if given.ndim != 2 or given.shape[1] not in (3, 4):
         raise MeshError(
             f"faces have shape {given.shape}, expected (m, 3) for triangles or (m, 4) for quads; "

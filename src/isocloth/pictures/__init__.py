@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from isocloth.base.errors import InputError
-from isocloth.base.files import as_path
+from isocloth.base.files import as_path, check_place
 from isocloth.pictures.animation import save_gif, save_mp4
 from isocloth.pictures.arguments import (
     check_colour,
@@ -58,6 +58,7 @@ def render(
             f"a picture file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, "
             f"but {str(path)!r} was given; choose one of these"
         )
+    check_place(path)
     check_trajectory(trajectory)
     check_pixels(width, height)
     check_rate(fps)

@@ -11,6 +11,7 @@ from PIL import Image
 
 from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.files import atomic_path
+from isocloth.base.numeric import as_float
 from isocloth.base.typing import FloatArray
 from isocloth.pictures.arguments import check_pixels
 from isocloth.pictures.colour import to_linear, to_srgb
@@ -124,7 +125,10 @@ def instant(trajectory: Trajectory, when: int | float | Any) -> tuple[float, Flo
                 "an int is an index of a frame, write a time in seconds as a float"
             )
         return float(trajectory.times[when]), trajectory.positions[when]
-    return float(when), trajectory.at(float(when))
+    time = as_float(when)
+    if time is None:
+        raise InputTypeError(f"when is {when!r}: expected the index of a frame (int) or a time in s (float)")
+    return time, trajectory.at(time)
 
 
 def labelled(studio: Studio, positions: FloatArray, time: float, title: str | None) -> np.ndarray:

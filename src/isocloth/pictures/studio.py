@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from isocloth.base.errors import InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
 from isocloth.pictures.arguments import check_colour, check_pixels
@@ -140,6 +141,8 @@ def set_up(
 
 def with_obstacles(trajectory: Trajectory, obstacles: Iterable[Obstacle]) -> Trajectory:
     """The trajectory with further obstacles beside its own."""
+    if not isinstance(obstacles, Iterable):
+        raise InputTypeError(f"obstacles is {obstacles!r}: expected a list of pairs (vertices, faces)")
     more = tuple(obstacles)
     return replace(trajectory, obstacles=(*trajectory.obstacles, *more)) if more else trajectory
 

@@ -35,6 +35,8 @@ def read_points(path: str | os.PathLike[str], *, frame: int = 0) -> FloatArray:
     if extension not in EXTENSIONS:
         raise InputError(f"point file {str(source)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
     existing_file(source, "point file")
+    if frame and extension != ".npz":
+        raise InputError(f"frame {frame} of {str(source)!r} was asked for, which holds one cloud; leave the frame out")
     try:
         if extension == ".ply":
             points = _read_ply(source.read_bytes())
@@ -72,7 +74,7 @@ def _read_text(text: str) -> FloatArray:
         if len(rows[-1]) < 3:
             raise SamplingError(f"line {number} is {line.strip()[:60]!r}, expected at least three numbers x y z")
     if not rows:
-        raise SamplingError("the file has no points")
+        raise SamplingError("the file has no points: expected lines with three numbers x y z")
     return np.array(rows)
 
 
@@ -107,7 +109,7 @@ def _columns(array: np.ndarray, what: str) -> FloatArray:
 def _read_ply(content: bytes) -> FloatArray:
     head, mark, body = content.partition(b"end_header")
     if not mark or not content.startswith(b"ply"):
-        raise SamplingError("the PLY header is missing or has no end; the file is truncated or no PLY file")
+        raise SamplingError("the PLY header is missing or has no end: the file is damaged or no PLY, export it again")
     body = body.partition(b"\n")[2]
     lines = [line.split() for line in head.decode("ascii", "replace").splitlines()]
     kind = next((line[1] for line in lines if line[:1] == ["format"]), "")
@@ -140,7 +142,7 @@ def _read_ply(content: bytes) -> FloatArray:
 def _read_pcd(content: bytes) -> FloatArray:
     found = re.search(rb"^DATA (\w+)\s*?\n", content, flags=re.MULTILINE)
     if found is None:
-        raise SamplingError("the PCD file has no line DATA; it is truncated or no PCD file")
+        raise SamplingError("the PCD file has no line DATA; it is truncated or no PCD file, export it again")
     header = {}
     for line in content[: found.start()].decode("ascii", "replace").splitlines():
         words = line.split()

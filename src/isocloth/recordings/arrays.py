@@ -13,7 +13,7 @@ import numpy as np
 
 from isocloth.base.archives import DAMAGED
 from isocloth.base.errors import InputError, RecordingError
-from isocloth.base.files import atomic_path
+from isocloth.base.files import as_path, atomic_path
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings.fields import RecordingFields
@@ -27,7 +27,7 @@ POSITIONS = ("positions", "nodes", "markers", "points")
 
 def save_fields(recording: RecordingFields, path: str | os.PathLike[str]) -> None:
     """Write the fields of a recording, all of them, whole or not at all."""
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path, "recording").suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"a recording is saved as {' or '.join(SUFFIXES)}, but {str(path)!r} was given; rename it")
     texts = {
@@ -118,4 +118,6 @@ def pick(arrays: dict[str, np.ndarray], names: tuple[str, ...], file: str, what:
     for name in names:
         if name in arrays:
             return arrays[name]
-    raise RecordingError(f"{file!r} holds {', '.join(sorted(arrays)) or 'nothing'}: no {what} ({' or '.join(names)})")
+    raise RecordingError(
+        f"{file!r} holds {', '.join(sorted(arrays)) or 'nothing'}: expected {what} ({' or '.join(names)})"
+    )

@@ -11,6 +11,7 @@ import numpy as np
 
 from isocloth.base.errors import RecordingError
 from isocloth.base.files import existing_file
+from isocloth.base.numeric import as_array
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files
@@ -42,7 +43,7 @@ def load_fields(
     """Fields of the recording in a file; arguments as of `Recording.load`."""
     file = existing_file(path, "recording")
     if file.stat().st_size == 0:
-        raise RecordingError(f"{str(path)!r} is empty (0 bytes)")
+        raise RecordingError(f"{str(path)!r} is empty (0 bytes): expected a recording; export it again")
     options = LoadOptions(held, size, grid, cloth, fabric, clean)
     suffix = file.suffix.lower()
     if suffix in (".csv", ".txt", ".tsv"):
@@ -76,8 +77,10 @@ def _arrays(
     found: dict[str, np.ndarray], file: Path, units: str | None, up: str | None, options: LoadOptions
 ) -> RecordingFields:
     """Fields from arrays of others: times, positions (T, k, 3) or (T, rows, columns, 3), perhaps labels and rest."""
-    times = np.asarray(files.pick(found, files.TIMES, file.name, "times"), dtype=np.float64)
-    points = np.array(files.pick(found, files.POSITIONS, file.name, "positions"), dtype=np.float64)
+    times = as_array(files.pick(found, files.TIMES, file.name, "times"), f"times of {file.name!r}", "(T,)")
+    points = as_array(
+        files.pick(found, files.POSITIONS, file.name, "positions"), f"positions of {file.name!r}", "(T, markers, 3)"
+    )
     unit = units or files.text_of(found, "units") or "m"
     shape = points.shape
     if points.ndim not in (3, 4) or shape[-1] != 3 or shape[0] != len(times):

@@ -18,7 +18,7 @@ from isocloth.scenes.build_obstacle import build_obstacle
 from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
-from isocloth.scenes.problems import Problems
+from isocloth.scenes.problems import Problems, as_keys
 from isocloth.scenes.scheduled import ScheduledSimulation
 from isocloth.simulation import Simulation
 
@@ -54,30 +54,35 @@ def build(scene: Scene) -> Simulation:
         contact["self_collision"] = True
     if settings.contact != "coulomb":
         contact["contact"] = settings.contact
-    sim = ScheduledSimulation(
-        _noisy(mesh, scene.cloth),
-        scene.fabric,
-        rest=mesh,
-        units="m",  # its size was checked with the scene
-        timestep=settings.timestep,
-        gravity=settings.gravity,
-        integrator=settings.integrator,
-        model=settings.model,
-        solver=settings.solver,
-        discretisation=settings.discretisation,
-        bending_model=None if settings.bending_model == "hessian" else settings.bending_model,
-        **contact,
-    )
+    try:
+        sim = ScheduledSimulation(
+            _noisy(mesh, scene.cloth),
+            scene.fabric,
+            rest=mesh,
+            units="m",  # its size was checked with the scene
+            timestep=settings.timestep,
+            gravity=settings.gravity,
+            integrator=settings.integrator,
+            model=settings.model,
+            solver=settings.solver,
+            discretisation=settings.discretisation,
+            bending_model=None if settings.bending_model == "hessian" else settings.bending_model,
+            **contact,
+        )
+    except ValueError as error:
+        problems.add("simulation", as_keys(str(error)))
+        problems.raise_if_any()
+        raise
     for i, plan in enumerate(scene.grasps):
         try:
             _hold(sim, plan, mesh)
         except ValueError as error:
-            problems.add(f"grasp[{i}]", str(error))
+            problems.add(f"grasp[{i}]", as_keys(str(error)))
     for i, pinch in enumerate(scene.pinches):
         try:
             _pinch(sim, pinch)
         except ValueError as error:
-            problems.add(f"pinch[{i}]", str(error))
+            problems.add(f"pinch[{i}]", as_keys(str(error)))
     problems.raise_if_any()
     return sim
 
@@ -88,7 +93,7 @@ def _obstacles(scene: Scene, problems: Problems) -> list[Obstacle]:
         try:
             found.append(build_obstacle(plan))
         except (ValueError, TypeError, OSError) as error:
-            problems.add(f"obstacle[{i}]", str(error))
+            problems.add(f"obstacle[{i}]", as_keys(str(error)))
     return found
 
 

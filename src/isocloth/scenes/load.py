@@ -63,9 +63,11 @@ def _parse(source: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{source}: this is no valid TOML: {error}; see docs/scenes.md for examples") from None
     except UnicodeDecodeError as error:
-        raise SceneError(f"{source}: this is no UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise SceneError(
+            f"{source}: this is no UTF-8 text ({error.reason} at byte {error.start}): expected UTF-8"
+        ) from None
     except (RecursionError, ValueError) as error:  # absurd nesting, or a number of thousands of digits
-        raise SceneError(f"{source}: this TOML cannot be read: {error}") from None
+        raise SceneError(f"{source}: this TOML cannot be read: {error}; expected tables of a scene") from None
 
 
 def _table(top: Table, name: str, required: bool = False) -> Table:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -37,3 +38,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     return f"known are {', '.join(choices)}"
+
+
+def as_keys(message: str) -> str:
+    """A message of the package with `name='value'` as a scene file has it, `name = "value"`."""
+    text = re.sub(r"\b(\w+)=['\"](\w+)['\"]", r'\1 = "\2"', message)
+    return re.sub(r"\b(\w+)=(True|False)\b", lambda found: f"{found[1]} = {found[2].lower()}", text)

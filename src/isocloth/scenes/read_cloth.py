@@ -94,4 +94,6 @@ def _foreign_sizes(table: Table, shape: str) -> None:
         if owners and shape not in owners:
             table.take(key)
             mine = ", ".join(SHAPES[shape])
-            table.complain(key, f"belongs to shape {' or '.join(map(repr, owners))}; {shape!r} has {mine}")
+            table.complain(
+                key, f"belongs to shape {' or '.join(map(repr, owners))}; {shape!r} has {mine}: leave it out"
+            )

@@ -41,7 +41,10 @@ def read_motion(table: Table, folder: Path, timestep: float) -> Motion:
         if owners and name not in owners:
             table.take(key)
             if name:
-                table.complain(key, f"belongs to motion {' or '.join(map(repr, owners))}, not {name!r}")
+                table.complain(
+                    key,
+                    f"belongs to motion {' or '.join(map(repr, owners))}, not {name!r}; leave it out",
+                )
     return motion
 
 
@@ -57,7 +60,9 @@ def _oscillate(table: Table, timestep: float) -> Oscillate:
         )
     ramp = table.number("ramp", 0.0, unit="s", least=0.0)
     if 2.0 * ramp > stop - start:
-        table.complain("ramp", f"two ramps do not fit between start and stop, {stop - start:g} s")
+        table.complain(
+            "ramp", f"two ramps do not fit between start and stop, {stop - start:g} s; expected less than half of it"
+        )
     return Oscillate(
         amplitude=_amplitude(table) or (0.0, 0.0, 0.0), frequency=frequency, start=start, stop=stop, ramp=ramp
     )
@@ -84,7 +89,7 @@ def _amplitude(table: Table) -> tuple[float, float, float] | None:
         x, y, z = (size * part / length for part in direction)
         vector = (x, y, z)
     if abs(size) > LARGEST:
-        table.complain("amplitude", f"{size:g} m is larger than any cloth; is it in cm?")
+        table.complain("amplitude", f"{size:g} m is larger than any cloth; is it in cm? Expected m")
     return vector
 
 

@@ -89,7 +89,7 @@ def read_vector(table: Table, key: str, what: str) -> Vector | None:
     elif what == "direction" and not any(vector):
         table.complain(key, "expected a vector that is not zero")
     elif what != "direction" and max(map(abs, vector)) > LARGEST:
-        table.complain(key, f"is more than {LARGEST:g} m away or large; is it in cm?")
+        table.complain(key, f"is more than {LARGEST:g} m away or large; is it in cm? Expected m")
     return vector
 
 
@@ -110,4 +110,4 @@ def _foreign_sizes(table: Table, kind: str) -> None:
         if owners and kind not in owners:
             table.take(key)
             mine = ", ".join(KINDS[kind])
-            table.complain(key, f"belongs to kind {' or '.join(map(repr, owners))}; {kind!r} has {mine}")
+            table.complain(key, f"belongs to kind {' or '.join(map(repr, owners))}; {kind!r} has {mine}: leave it out")

@@ -71,13 +71,6 @@ def as_obstacles(obstacles: Any) -> tuple[Obstacle, ...]:
     return tuple(obstacles)
 
 
-def as_flag(name: str, value: Any) -> bool:
-    """True or False; any other value, "no" say, would count as True."""
-    if not isinstance(value, bool | np.bool_):
-        raise InputTypeError(f"{name} is {value!r}: expected True or False")
-    return bool(value)
-
-
 def as_rest(mesh: Any, rest: Mesh | ArrayLike | None, units: Any = None) -> Mesh:
     """The rest shape of a cloth that starts as `mesh`, both in m; `units` "m" says that it may be larger than any."""
     if not isinstance(mesh, Mesh):

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth, discretise
 from isocloth.contact.options import ContactOptions
@@ -25,7 +26,6 @@ from isocloth.obstacles import Obstacle
 from isocloth.simulation import steppers
 from isocloth.simulation.arguments import (
     as_fabric,
-    as_flag,
     as_gravity,
     as_obstacles,
     as_rest,
@@ -112,7 +112,8 @@ class Simulation(Holding):
                 "e.g. ic.AirDrag(mesh)"
             )
         rest = as_rest(mesh, rest, units)
-        obstacles, self_collision = as_obstacles(obstacles), as_flag("self_collision", self_collision)
+        obstacles = as_obstacles(obstacles)
+        check_flag(self_collision, "self_collision")
         self._turn = Turn()
         self.mesh, self.extra_force = mesh, extra_force
         self._timestep, self._gravity = as_timestep(timestep), as_gravity(gravity)

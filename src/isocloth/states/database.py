@@ -135,7 +135,9 @@ class Database:
         try:
             arrays = {key: found[key] for key in (*_ARRAYS, "classes", "metadata")}
         except KeyError as error:
-            raise InputError(f"{name} lacks a part of a database of states: {error.args[0]}") from error
+            raise InputError(
+                f"{name} lacks a part of a database of states, {error.args[0]!r}: make it again"
+            ) from error
         mesh = Mesh(arrays["rest"], arrays["faces"], corners=arrays["corners"])
         classes = tuple(str(c) for c in arrays["classes"])
         return cls(mesh, arrays["positions"], arrays["labels"], classes, json.loads(str(arrays["metadata"])))

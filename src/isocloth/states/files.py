@@ -10,6 +10,7 @@ import numpy as np
 from isocloth.base.archives import read_archive
 from isocloth.base.errors import InputError, MissingFileError
 from isocloth.base.files import as_path, existing_file
+from isocloth.base.numeric import as_array
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.trajectory import FORMAT, SUFFIXES, Trajectory
@@ -50,10 +51,14 @@ def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
         raise InputError(f"{name!r} holds {', '.join(sorted(arrays)) or 'nothing'}; expected one of {HELD}")
     mesh = Mesh(arrays["rest"], arrays["faces"]) if given == ["positions"] and "rest" in arrays else None
     corners = arrays["corners"].astype(np.int64) if given == ["boundary"] and "corners" in arrays else None
-    return StoredState(arrays[given[0]].astype(np.float64), mesh, corners)
+    state = as_array(arrays[given[0]], f"{given[0]} of {name!r}", HELD)
+    if state.ndim != (3 if given == ["segments"] else 2):
+        raise InputError(f"{given[0]} of {name!r} have shape {state.shape}: expected {HELD}")
+    return StoredState(state, mesh, corners)
 
 
 def _frame(trajectory: Trajectory, frame: int, name: str) -> StoredState:
     if not -len(trajectory) <= frame < len(trajectory):
-        raise InputError(f"frame is {frame}, but {name!r} has frames 0 to {len(trajectory) - 1} (-1 is the last)")
+        last = len(trajectory) - 1
+        raise InputError(f"frame is {frame}, but {name!r} has frames 0 to {last} (-1 is the last): expected one")
     return StoredState(trajectory.positions[frame], Mesh(trajectory.rest, trajectory.faces), None)
