@@ -175,7 +175,7 @@ class Trajectory:
                 reports=Reports({n.removeprefix(_REPORT): a for n, a in arrays.items() if n.startswith(_REPORT)}),
             )
         except (TypeError, KeyError, ValueError) as error:
-            raise InputError(f"{str(path)!r} holds a damaged trajectory: {error}; save it again") from error
+            raise InputError(f"{str(path)!r} holds a damaged trajectory: {error}; make it again") from error
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Everything to store, by name; texts are arrays of shape ()."""

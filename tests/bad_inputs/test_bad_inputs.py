@@ -76,5 +76,4 @@ def test_what_is_not_clear_is_found(run: object, wrong: str, tmp_path: Path) -> 
 
 def test_what_hangs_is_ended() -> None:
     with pytest.raises(Hang), time_limit(0.05):
-        while True:
-            pass
+        sum(1 for _ in iter(int, 1))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ def as_float(value: Any) -> float | None:
     float() alone also takes texts ("0.1"), truth values and arrays with one entry, which are mistakes more often than
     numbers.
     """
-    if isinstance(value, str | bytes | bytearray | bool | np.bool_) or np.ndim(value) > 0:
+    if isinstance(value, str | bytes | bytearray | bool | np.bool_) or getattr(value, "ndim", 0) > 0:
         return None
     try:
         return float(value)
@@ -44,6 +45,11 @@ def as_array(value: Any, what: str, wanted: str, error: type[InputError] | None 
     except (TypeError, ValueError):
         pass
     raise (error or InputTypeError)(f"{what} is {shown(value)}: expected numbers of shape {wanted}")
+
+
+def is_one_of(value: Any, names: Collection[str]) -> bool:
+    """Whether it is one of some names; comparing names with an array would compare its entries."""
+    return isinstance(value, str) and value in names
 
 
 def check_count(value: Any, what: str, least: int = 0) -> None:

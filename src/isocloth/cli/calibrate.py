@@ -197,7 +197,7 @@ def _model(text: str) -> Model:
                 f"model {text!r}: expected name or name:parameter=number, e.g. elastic:stretch=2000"
             ) from None
         if key not in known:
-            raise InputError(f"model {text!r}: parameter {key!r} is unknown; {name} has {', '.join(known) or 'none'}")
+            raise InputError(f"model {text!r}: parameter {key!r} is unknown; known are {', '.join(known) or 'none'}")
     return type(model)(**parameters)
 
 

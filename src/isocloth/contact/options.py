@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import as_float
 from isocloth.base.typing import FloatArray
 
 
@@ -156,6 +157,8 @@ class ContactOptions:
         for option in fields(self):
             value = getattr(self, option.name)
             try:
+                if not isinstance(option.default, tuple) and as_float(value) is None:
+                    raise InputTypeError
                 numbers = _flat(value)
             except (TypeError, ValueError):
                 raise InputTypeError(

@@ -50,6 +50,11 @@ def read(path: str | os.PathLike[str], *, merge: bool | None = None) -> tuple[Fl
             f"mesh file {str(source)!r} could not be read as {extension}: {type(error).__name__} {error}; "
             "export the mesh again or use another format"
         ) from error
+    if len(faces) and not 0 <= faces.min() <= faces.max() < len(vertices):
+        raise MeshError(
+            f"{source}: faces name the nodes {faces.min()} to {faces.max()}, expected 0 to {len(vertices) - 1} for "
+            f"{len(vertices)} vertices; the file is damaged, export the mesh again"
+        )
     if merge if merge is not None else extension in DUPLICATES_VERTICES:
         vertices, faces = merge_vertices(vertices, faces, tolerance=FLOAT32_MERGE)
     return vertices, faces

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError, MeshError
+from isocloth.base.numeric import is_one_of
 from isocloth.base.typing import FloatArray
 
 #: m: no cloth is this large, a larger one is in another unit
@@ -48,7 +49,7 @@ def check_scale(scale: Any) -> float:
 
 def check_size(vertices: FloatArray, units: Any) -> None:
     """Raise `MeshError` for positions (n, 3) that are most likely not in m, unless `units` says that they are."""
-    if units is not None and units != "m":
+    if units is not None and not is_one_of(units, ("m",)):
         raise InputError(
             f"units = {units!r}: expected 'm', which says that a cloth larger than {LARGEST:g} m is meant, or None; "
             "of meshes in other units scale the vertices, e.g. Mesh.load(path, scale=0.001) for mm"

@@ -145,7 +145,10 @@ def check_flat_orientation(vertices: FloatArray, faces: IntArray) -> None:
 
 def check_corners(corners: ArrayLike, n_vertices: int) -> IntArray:
     """Copy `corners` into a 1-d int64 array of distinct nodes."""
-    given = np.asarray(corners)
+    try:
+        given = np.asarray(corners)
+    except ValueError as error:
+        raise MeshError(f"corners are {shown(corners)}, expected a list of node indices ({error})") from None
     if given.size == 0:
         return np.zeros(0, dtype=np.int64)
     if given.ndim != 1 or given.dtype.kind not in "iu":

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import is_one_of
 from isocloth.trajectory import Trajectory
 
 #: pixels of a side
@@ -40,7 +41,7 @@ def check_pixels(width: Any, height: Any) -> None:
 
 def check_colour(colour: Any) -> None:
     """What the colours of the cloth show."""
-    if colour not in COLOURS:
+    if not is_one_of(colour, COLOURS):
         raise InputError(f"colour must be 'cloth' or 'strain', but it is {colour!r}: expected one of these")
 
 

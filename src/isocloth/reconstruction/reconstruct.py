@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, MeshError, SamplingError
-from isocloth.base.numeric import as_float, check_count, check_flag, shown
+from isocloth.base.numeric import as_float, check_count, check_flag, is_one_of, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.subdivide import triangles_to_quads
@@ -195,7 +195,7 @@ class Reconstruction:
                 f"the points have {self.points.shape[1]} coordinates, a Mesh lives in 3; use `surface`, which has "
                 "points and triangles in any dimension"
             )
-        if element not in ("triangle", "quad"):
+        if not is_one_of(element, ("triangle", "quad")):
             raise InputError(f'element is {element!r}, expected "triangle" or "quad"')
         if edge is not None and not 0.0 < edge < np.inf:
             raise InputError(f"edge is {edge} m, expected a positive length")
@@ -289,7 +289,7 @@ def reconstruct(
         check_count(value, name)
     for name, flag in (("outliers", outliers), ("sheet", sheet)):
         check_flag(flag, name)
-    if meshing not in ("spread", "charts"):
+    if not is_one_of(meshing, ("spread", "charts")):
         raise InputError(f'meshing is {meshing!r}, expected "spread" or "charts"')
     if element not in ("triangle", "quad"):
         raise InputError(f'element is {element!r}, expected "triangle" or "quad"')

@@ -42,7 +42,10 @@ class Hands:
 
     def free_nodes(self, nodes: ArrayLike, state: State) -> IntArray:
         """Checked indices (k,) of nodes that nobody holds yet."""
-        chosen = np.atleast_1d(np.asarray(nodes))
+        try:
+            chosen = np.atleast_1d(np.asarray(nodes))
+        except ValueError:  # rows of different length
+            chosen = np.empty(0)
         if chosen.ndim != 1 or len(chosen) == 0 or not np.issubdtype(chosen.dtype, np.integer):
             raise InputTypeError(f"nodes = {nodes!r}: expected node indices (integers), e.g. mesh.nearest([x, y, z])")
         n = len(self.held)

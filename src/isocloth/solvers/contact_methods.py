@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import is_one_of
 from isocloth.cloth.cloth import Cloth
 from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton
@@ -13,7 +14,7 @@ CONTACTS = ("coulomb", "lagged")
 
 def check_contact(contact: str, contact_solver: str | None) -> None:
     """Raise if there is no such way, or if the library that it needs is missing."""
-    if contact not in CONTACTS:
+    if not is_one_of(contact, CONTACTS):
         raise InputError(f"contact {contact!r} is unknown; choose one of {', '.join(CONTACTS)}")
     if contact_solver is not None:
         from isocloth.friction.library_qp import require
