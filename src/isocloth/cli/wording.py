@@ -32,13 +32,20 @@ def in_options(message: str, options: Mapping[str, Any]) -> str:
         flag = "--" + name.replace("_", "-")
         if value is not None:
             message = re.sub(rf"^{re.escape(name)}(?= is | has | must )", flag, message)
-        equals = "=" if value is None else " ?= ?"
-        found = rf"(?<![\w.\-\[]){re.escape(name)}{equals}({_VALUE})"
-        message = re.sub(found, lambda match, flag=flag: f"{flag} {_words(match[1])}", message)
-    for name in set(OF_RECORDINGS) - set(options):
-        found = rf"(?<![\w.\-\[]){name}=({_VALUE})"
-        message = re.sub(found, lambda match, name=name: f"--{name} {_words(match[1])} of calibrate", message)
+        message = _as_option(message, name, "=" if value is None else " ?= ?", flag)
+    for name in OF_RECORDINGS:
+        if name not in options:
+            message = _as_option(message, name, "=", f"--{name}", " of calibrate")
     return message
+
+
+def _as_option(message: str, name: str, equals: str, flag: str, whose: str = "") -> str:
+    """The message with `name=value` as `flag value`, followed by whose option it is."""
+
+    def spelt(match: re.Match[str]) -> str:
+        return f"{flag} {_words(match[1])}{whose}"
+
+    return re.sub(rf"(?<![\w.\-\[]){re.escape(name)}{equals}({_VALUE})", spelt, message)
 
 
 def _words(value: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -66,9 +66,12 @@ def as_obstacles(obstacles: Any) -> tuple[Obstacle, ...]:
         raise InputTypeError(
             f"obstacles is a {type(obstacles).__name__}: expected a list of obstacles; write obstacles=[...] around it"
         )
-    if isinstance(obstacles, str | Mapping) or not isinstance(obstacles, Iterable):
-        raise InputTypeError(f"obstacles is {obstacles!r}: expected a list of obstacles, e.g. obstacles=[ic.Floor()]")
-    return tuple(obstacles)
+    try:
+        if not isinstance(obstacles, str | Mapping):
+            return tuple(obstacles)
+    except TypeError:
+        pass
+    raise InputTypeError(f"obstacles is {shown(obstacles)}: expected a list of obstacles, obstacles=[ic.Floor()] say")
 
 
 def as_rest(mesh: Any, rest: Mesh | ArrayLike | None, units: Any = None) -> Mesh:
