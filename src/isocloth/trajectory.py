@@ -14,7 +14,7 @@ import h5py
 import numpy as np
 
 from isocloth.base.archives import DAMAGED
-from isocloth.base.errors import InputError, InputTypeError, MissingFileError
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.files import as_path, atomic_path, existing_file
 from isocloth.base.numeric import as_array, as_float, shown
 from isocloth.base.typing import FloatArray, IntArray
@@ -152,11 +152,9 @@ class Trajectory:
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
         """Read what `save` wrote; FileNotFoundError or ValueError says what is wrong with `path`."""
         suffix = _suffix(path)
-        if not Path(path).exists():
-            raise MissingFileError(f"no trajectory at {str(path)!r}: expected a file; check the name and the folder")
-        if Path(path).is_dir():
+        if os.path.isdir(path):
             raise InputError(f"{str(path)!r} is a folder and not a file; give a trajectory saved as {_known()}")
-        file = existing_file(path, "trajectory")
+        file = existing_file(path, "trajectory", "no {what} at {path}")
         if file.stat().st_size == 0:
             raise InputError(f"{str(path)!r} is empty (0 bytes): expected a trajectory; save it again")
         with _explaining(path):
@@ -325,7 +323,7 @@ def _body(number: int, body: Any, frames: int) -> Body:
         vertices, faces = body
     except (TypeError, ValueError):
         raise InputError(
-            f"obstacle {number} of a trajectory is {shown(body)}: it must be a pair (vertices, faces)"
+            f"obstacle {number} of a trajectory must be a pair (vertices, faces), but it is {shown(body)}"
         ) from None
     name = f"vertices of obstacle {number}"
     points = _floats(name, vertices, (frames, None, 3) if np.ndim(vertices) == 3 else (None, 3))

@@ -21,8 +21,11 @@ def as_path(path: object, what: str) -> Path:
     return Path(text)
 
 
-def existing_file(path: object, what: str) -> Path:
-    """The path of a file that is there and ends: a device or a pipe may be read for ever."""
+def existing_file(path: object, what: str, missing: str = "{what} {path} does not exist") -> Path:
+    """The path of a file that is there and ends: a device or a pipe may be read for ever.
+
+    missing: how the message about a file that is not there begins.
+    """
     found = as_path(path, what)
     try:
         if found.is_file():
@@ -33,7 +36,8 @@ def existing_file(path: object, what: str) -> Path:
             f"{what} {str(path)!r} cannot be opened: {error.strerror}; expected a file that can be read, check the path"
         ) from error
     if not there:
-        raise MissingFileError(f"{what} {str(path)!r} does not exist: expected a file; check the name and the folder")
+        begin = missing.format(what=what, path=repr(str(path)))
+        raise MissingFileError(f"{begin}: expected a file; check the name and the folder")
     if folder:
         raise MissingFileError(f"{what} {str(path)!r} is a folder, expected a file; check the path")
     raise FileError(

@@ -119,5 +119,5 @@ def pick(arrays: dict[str, np.ndarray], names: tuple[str, ...], file: str, what:
         if name in arrays:
             return arrays[name]
     raise RecordingError(
-        f"{file!r} holds {', '.join(sorted(arrays)) or 'nothing'}: expected {what} ({' or '.join(names)})"
+        f"{file!r} holds {', '.join(sorted(arrays)) or 'nothing'}: no {what}; expected ({' or '.join(names)})"
     )

@@ -41,7 +41,7 @@ def load_fields(
     clean: bool = True,
 ) -> RecordingFields:
     """Fields of the recording in a file; arguments as of `Recording.load`."""
-    file = existing_file(path, "recording")
+    file = existing_file(path, "recording", "no {what} at {path}")
     if file.stat().st_size == 0:
         raise RecordingError(f"{str(path)!r} is empty (0 bytes): expected a recording; export it again")
     options = LoadOptions(held, size, grid, cloth, fabric, clean)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth.base.archives import read_archive
-from isocloth.base.errors import InputError, MissingFileError
+from isocloth.base.errors import InputError
 from isocloth.base.files import as_path, existing_file
 from isocloth.base.numeric import as_array
 from isocloth.base.typing import FloatArray, IntArray
@@ -38,9 +38,7 @@ def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
     name, suffix = str(source), source.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{name!r} is no file with a state; expected {', '.join(SUFFIXES)}")
-    if not source.exists():
-        raise MissingFileError(f"no state at {name!r}: expected a file; check the name and the folder")
-    existing_file(path, "state")
+    existing_file(path, "state", "no {what} at {path}")
     if suffix != ".npz":
         return _frame(Trajectory.load(path), frame, name)
     arrays = read_archive(path, "state")
