@@ -1,12 +1,13 @@
 # make demo   set up everything, run a real scene, leave pictures and a table in out/
 # make test   set up everything, lint, type-check and run the test suite
+# make bad-inputs  thousands of bad inputs, each of which must end in a clear error: longer than make test does
 # make render write docs/validation* and the tables of docs/speed.md and the README from kept results
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test bench reproduce render setup lint clean
+.PHONY: demo test bad-inputs bench reproduce render setup lint clean
 
 setup: $(STAMP)
 
@@ -27,6 +28,9 @@ lint: setup
 
 test: setup lint
 	$(BIN)/python -m pytest
+
+bad-inputs: setup
+	$(BIN)/python -m pytest tests/bad_inputs --hypothesis-profile=thorough
 
 bench: setup
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e ".[bench]"

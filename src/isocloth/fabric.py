@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 
 from isocloth.base.errors import FabricError, InputTypeError, UnknownNameError
+from isocloth.base.numeric import as_float, shown
 
 #: membrane stiffness per density that `membrane=None` stands for, (m/s)^2: a cloth of up to a metre or so stretches by
 #: less than 0.1 % when it swings under its own weight, whatever its density (strain grows with size and gravity)
@@ -45,10 +46,9 @@ class Fabric:
             positive = field.name in ("density", "thickness", "membrane")
             if value is None and field.name in ("gravity_density", "shear", "membrane"):
                 continue
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                raise InputTypeError(f"{field.name} = {value!r}: expected a number in SI units") from None
+            number = as_float(value)
+            if number is None:
+                raise InputTypeError(f"{field.name} = {shown(value)}: expected a number in SI units")
             if not math.isfinite(number) or number < 0.0 or (positive and number == 0.0):
                 need = "positive" if positive else "zero or positive"
                 unit = _UNITS[field.name]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,8 +13,10 @@ from typing import Any
 import h5py
 import numpy as np
 
-from isocloth.base.errors import InputError, InputTypeError, MissingFileError
-from isocloth.base.files import atomic_path
+from isocloth.base.archives import DAMAGED
+from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.files import as_path, atomic_path, existing_file
+from isocloth.base.numeric import as_array, as_float, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.reports import Reports
 
@@ -65,6 +65,10 @@ class Trajectory:
         put(self, "faces", _faces(self.faces, len(self.rest)))
         if self.velocities is not None:
             put(self, "velocities", _floats("velocities", self.velocities, shape))
+        if isinstance(self.obstacles, str) or not isinstance(self.obstacles, Iterable):
+            raise InputTypeError(f"obstacles is {self.obstacles!r}: expected a list of pairs (vertices, faces)")
+        if not isinstance(self.reports, Mapping | Reports):
+            raise InputTypeError(f"reports is {self.reports!r}: expected a mapping of names to arrays (T,)")
         put(self, "obstacles", tuple(_body(i, body, shape[0]) for i, body in enumerate(self.obstacles)))
         columns = {name: _report(name, r, shape[0]) for name, r in self.reports.items()}
         put(self, "reports", Reports(columns))
@@ -78,8 +82,8 @@ class Trajectory:
         """The frames of a slice, as a trajectory that shares the arrays of this one."""
         if not isinstance(frames, slice):
             raise InputTypeError(
-                f"a trajectory is sliced by frames, trajectory[a:b], but the index was {frames!r}; "
-                "one frame's vertices are trajectory.positions[i]"
+                f"a trajectory is sliced by frames, trajectory[a:b], but the index was {frames!r}: expected a "
+                "slice; one frame's vertices are trajectory.positions[i]"
             )
         return Trajectory(
             times=self.times[frames],
@@ -123,6 +127,8 @@ class Trajectory:
 
     def _place(self, t: float) -> tuple[int, float]:
         """The frame before a time (s), and how far (0 to 1) the time lies towards the next."""
+        if as_float(t) is None:
+            raise InputTypeError(f"time is {shown(t)}: expected a number of seconds within the trajectory")
         # A time computed as k * dt may miss the last frame by rounding.
         slack = 1e-9 * max(abs(self.times[0]), abs(self.times[-1]))
         if not self.times[0] - slack <= t <= self.times[-1] + slack:
@@ -146,13 +152,11 @@ class Trajectory:
     def load(cls, path: str | os.PathLike[str]) -> Trajectory:
         """Read what `save` wrote; FileNotFoundError or ValueError says what is wrong with `path`."""
         suffix = _suffix(path)
-        file = Path(path)
-        if not file.exists():
-            raise MissingFileError(f"no trajectory at {str(path)!r}; check the name and the folder")
-        if not file.is_file():
-            raise InputError(f"{str(path)!r} is not a file; give a trajectory saved as {_known()}")
+        if os.path.isdir(path):
+            raise InputError(f"{str(path)!r} is a folder and not a file; give a trajectory saved as {_known()}")
+        file = existing_file(path, "trajectory", "no {what} at {path}")
         if file.stat().st_size == 0:
-            raise InputError(f"{str(path)!r} is empty (0 bytes); save the trajectory again")
+            raise InputError(f"{str(path)!r} is empty (0 bytes): expected a trajectory; save it again")
         with _explaining(path):
             arrays = _read_npz(file) if suffix == ".npz" else _read_h5(file)
         if (found := arrays.pop("format", None)) is None or str(found) != FORMAT:
@@ -169,7 +173,7 @@ class Trajectory:
                 reports=Reports({n.removeprefix(_REPORT): a for n, a in arrays.items() if n.startswith(_REPORT)}),
             )
         except (TypeError, KeyError, ValueError) as error:
-            raise InputError(f"{str(path)!r} holds a damaged trajectory: {error}") from error
+            raise InputError(f"{str(path)!r} holds a damaged trajectory: {error}; make it again") from error
 
     def _arrays(self) -> dict[str, np.ndarray]:
         """Everything to store, by name; texts are arrays of shape ()."""
@@ -251,7 +255,7 @@ def _explaining(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what the zip and HDF5 readers raise on damaged files into one clear ValueError."""
     try:
         yield
-    except (OSError, EOFError, ValueError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         if isinstance(error, PermissionError):
             raise
         raise InputError(
@@ -261,7 +265,7 @@ def _explaining(path: str | os.PathLike[str]) -> Iterator[None]:
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path, "trajectory").suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"a trajectory file ends in {_known()}, but {str(path)!r} was given; rename it")
     return suffix
@@ -282,13 +286,16 @@ def _json(metadata: Mapping[str, Any]) -> str:
 
 def _floats(name: str, values: Any, shape: tuple[int | None, ...]) -> FloatArray:
     """`values` as float64 of the given shape (None: any length of at least 1), without NaN."""
-    array = np.ascontiguousarray(values, dtype=np.float64)
+    array = as_array(values, f"{name} of a trajectory", str(shape))
     wanted = "(" + ", ".join("n" if length is None else str(length) for length in shape) + ")"
     fits = array.ndim == len(shape) and all(
         got == want or (want is None and got > 0) for got, want in zip(array.shape, shape, strict=True)
     )
     if not fits:
-        raise InputError(f"{name} of a trajectory must have shape {wanted}, but its shape is {array.shape}")
+        times = "" if shape[0] is None else f" (for {shape[0]} times)"
+        raise InputError(
+            f"{name} of a trajectory must have shape {wanted}{times}, but its shape is {array.shape}: {shown(values)}"
+        )
     if not np.isfinite(array).all():
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise InputError(
@@ -299,9 +306,10 @@ def _floats(name: str, values: Any, shape: tuple[int | None, ...]) -> FloatArray
 
 
 def _times(values: Any) -> FloatArray:
-    times = np.ascontiguousarray(values, dtype=np.float64)
+    times = as_array(values, "times of a trajectory", "(T,)")
     if times.ndim != 1 or len(times) == 0:
-        raise InputError(f"times of a trajectory must have shape (T,) with T >= 1, but it is {times.shape}")
+        given = f"it is {times.shape}" if times.ndim else f"they are {shown(values)}"
+        raise InputError(f"times of a trajectory must have shape (T,) with T >= 1, but {given}")
     if not np.isfinite(times).all() or (np.diff(times) <= 0).any():
         raise InputError(
             f"times of a trajectory must be finite and strictly increasing, but they are {times}; "
@@ -314,7 +322,9 @@ def _body(number: int, body: Any, frames: int) -> Body:
     try:
         vertices, faces = body
     except (TypeError, ValueError):
-        raise InputError(f"obstacle {number} of a trajectory must be a pair (vertices, faces)") from None
+        raise InputError(
+            f"obstacle {number} of a trajectory must be a pair (vertices, faces), but it is {shown(body)}"
+        ) from None
     name = f"vertices of obstacle {number}"
     points = _floats(name, vertices, (frames, None, 3) if np.ndim(vertices) == 3 else (None, 3))
     try:
@@ -328,7 +338,7 @@ def _faces(values: Any, n: int) -> IntArray:
     if given.ndim != 2 or given.shape[1] not in (3, 4) or len(given) == 0 or given.dtype.kind not in "iu":
         raise InputError(
             f"faces of a trajectory must be integers of shape (m, 3) or (m, 4) with m >= 1, "
-            f"but they are {given.dtype} of shape {given.shape}"
+            f"but they are {given.dtype} of shape {given.shape}: {shown(values)}"
         )
     faces: IntArray = np.ascontiguousarray(given, dtype=np.int64)
     if faces.min() < 0 or faces.max() >= n:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,8 +11,10 @@ import pytest
 
 import isocloth
 from isocloth.base.errors import SceneError
+from isocloth.base.locks import locked
 from isocloth.cli import main
 from isocloth.cli.repository_commands import FOLDERS
+from isocloth.cli.wording import in_options
 
 SCENE = """
 [cloth]
@@ -159,3 +162,25 @@ def test_info_says_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
 def test_quiet_is_quiet(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["run", "good.toml", "--quiet"]) == 0
     assert capsys.readouterr() == ("", "")
+
+
+def test_a_live_run_is_not_called_interrupted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "good.h5.checkpoint.npz").write_text("")  # what a live run has saved so far
+    with locked(tmp_path / "good.h5", "writing 'good.h5'"):
+        for words in (["run", "good.toml"], ["run", "good.toml", "--restart"], ["run", "good.toml", "--resume"]):
+            assert main(words) == 2
+            err = capsys.readouterr().err
+            assert f"process {os.getpid()} is writing 'good.h5' now" in err
+            assert "interrupted" not in err
+    assert main(["run", "good.toml"]) == 2
+    assert "is left from an interrupted run" in capsys.readouterr().err
+
+
+def test_messages_are_in_the_words_of_the_command_line() -> None:
+    given = {"units": None, "fabric": "0.2", "largest_gap": 0.5}
+    assert in_options("say which they are, e.g. units='mm'", given) == "say which they are, e.g. --units mm"
+    assert in_options("largest_gap is 0.5 spacings", given) == "--largest-gap is 0.5 spacings"
+    assert in_options("give size=(width, height)", {"size": None}) == "give --size width height"
+    assert in_options("give size=(width, height)", {}) == "give --size width height of calibrate"
+    assert in_options("give fabric=ic.Fabric(density=...)", {}) == "give --fabric DENSITY"
+    assert in_options("cloth.units = 3: expected", given) == "cloth.units = 3: expected"

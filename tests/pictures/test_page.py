@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import re
 from pathlib import Path
@@ -126,3 +127,14 @@ def test_one_frame_without_certificates_is_enough() -> None:
     data = embedded(page(Trajectory(times=[0.0], positions=rest[None], faces=faces, rest=rest)))
     assert data["frames"] == 1
     assert data["chart"] is None
+
+
+@pytest.mark.parametrize("title", ["<!--<script>", "</script>", "@DATA@", "a & b", "@TITLE@"])
+def test_no_title_breaks_the_page(title: str) -> None:
+    text = page(waving(), title=title)
+    start = text.index('<script id="data" type="application/json">') + len('<script id="data" type="application/json">')
+    data = text[start : text.index("</script>", start)]
+    assert "<" not in data
+    assert json.loads(data)["title"] == title
+    assert f"<title>{html.escape(title)}</title>" in text
+    assert text.count("</script>") == page(waving(), title="x").count("</script>")

@@ -10,7 +10,9 @@ from isocloth.simulation.diagnosis import (
     limit_speed,
     overstretched,
     relaxed_targets,
+    unsolved,
 )
+from isocloth.solvers.outcome import Outcome
 
 
 def sheet(**fabric):
@@ -61,3 +63,20 @@ def test_a_torn_cloth_is_asked_for_a_part_of_its_errors():
     assert error == pytest.approx(0.21)
     assert gap == pytest.approx((1.0 - HEALED[0]) * 0.21)
     assert relaxed_targets(problem, mesh.vertices) is None
+
+
+def test_a_cloth_that_contact_squeezes_is_not_told_to_check_its_positions():
+    mesh, problem = sheet()
+    nobody = np.zeros(9, dtype=bool)
+    told = diagnose(problem, 1.1 * mesh.vertices, nobody, 0.21, touching=True)
+    assert "nobody holds the cloth" in told
+    assert "what touches it" in told
+    assert "assigned" not in told
+
+
+def test_short_steps_are_not_advised_to_be_shorter():
+    outcome = Outcome(np.zeros((1, 3)), np.zeros(1), np.zeros((1, 3)), 3, False, 0.1, 0.2, 0.3)
+    assert "use a smaller timestep" in unsolved(outcome, 0.01)
+    assert "a longer timestep" in unsolved(outcome, 1e-5)
+    with pytest.raises(ValueError, match="at least 1e-06 s"):
+        ic.Simulation(sheet()[0], timestep=1e-9)

@@ -47,6 +47,10 @@ class FailedRunError(IsoclothError, RuntimeError):
     """A computation that did not reach what it was made for, though nothing is wrong with its input."""
 
 
+class BusyError(IsoclothError, RuntimeError):
+    """Something that another thread or process is using now."""
+
+
 class MeshError(InputError):
     """A mesh that cannot be a cloth: degenerate, non-manifold, disconnected, mixed or malformed."""
 

@@ -66,7 +66,7 @@ def calibrate(
         search: how thoroughly to look.
         options: for `prepare`: fabric, shape, timestep, drive, obstacles, model, ...
     """
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise InputError(f"method {method!r} is unknown; choose one of {', '.join(METHODS)}")
     if loss not in ("rms", "mean"):
         raise InputError(f"loss {loss!r} is unknown; choose 'rms' or 'mean'")
@@ -120,7 +120,7 @@ def _windows(experiment: Experiment, train: Window | None, test: Window | None) 
         if not low < high or not seen:
             raise RecordingError(
                 f"the {name} window from {low:g} to {high:g} s holds no marker; the recording runs from {times[0]:g} "
-                f"to {times[-1]:g} s"
+                f"to {times[-1]:g} s, choose one within"
             )
     return (float(a[0]), float(a[1])), (float(b[0]), float(b[1]))
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.parameters import Parameter
@@ -85,7 +85,9 @@ HANDS = Forecast((-0.0359, -0.0117, 0.0780, 0.7890), (0.2155, -0.1711, 1.4410, 1
 
 def forecast(recording: Recording, *, holder: str | None = None, fabric: Fabric | None = None) -> Fabric:
     """The papers' forecast for a recording; `holder` is "hanger" or "hands" (None: as the file says, else hanger)."""
-    who = holder or str(recording.metadata.get("holder", "hanger"))
+    if not isinstance(recording, Recording):
+        raise InputTypeError(f"recording is {type(recording).__name__}: expected an isocloth.Recording")
+    who = holder if holder is not None else str(recording.metadata.get("holder", "hanger"))
     if who not in ("hanger", "hands"):
         raise InputError(f"holder = {who!r}: expected 'hanger' or 'hands'")
     return (HANDS if who == "hands" else HANGER).fabric(recording, fabric)

@@ -48,7 +48,7 @@ class Parameter:
         finite = np.isfinite([self.low, self.high]).all()
         if not (finite and 0.0 <= self.low < self.high) or (self.log and self.low == 0.0):
             need = "0 < low < high" if self.log else "0 <= low < high"
-            raise InputError(f"{self.name} from {self.low!r} to {self.high!r}: expected {need}")
+            raise InputError(f"parameter {self.name} from {self.low!r} to {self.high!r}: expected {need}")
 
     @property
     def symbol(self) -> str:

@@ -31,6 +31,7 @@ from isocloth.obstacles import Obstacle
 from isocloth.recordings import Recording
 from isocloth.recordings.resample import longest_absence
 from isocloth.recordings.sampling import weights_at
+from isocloth.simulation.arguments import as_timestep
 
 #: s; frames farther apart than this do not belong to one motion
 LONGEST_STEP = 1.0
@@ -89,6 +90,7 @@ def prepare(
         options["model"] = chosen
     if timestep is None:
         timestep = chosen.timestep
+    timestep = as_timestep(timestep)
     mesh, carry, note = simulation_mesh(rest, shape, chosen)
     held = _nodes_at(mesh, rest.vertices[part.held])
     steps = int(np.floor(part.duration / timestep + 1e-6)) + 1
@@ -124,9 +126,9 @@ def prepare(
 
 def as_experiments(given: Any, options: Mapping[str, Any]) -> tuple[Experiment, ...]:
     """Experiments of recordings, each prepared; those that are experiments already stay as they are."""
-    items = [given] if isinstance(given, Recording | Experiment) else list(given)
+    items = list(given) if isinstance(given, list | tuple) else [given]
     if not items:
-        raise RecordingError("there is no recording to calibrate with")
+        raise RecordingError(f"there is no recording to calibrate with in {given!r}: expected one at least")
     for item in items:
         if not isinstance(item, Recording | Experiment):
             raise InputTypeError(f"recording is {type(item).__name__}: expected an isocloth.Recording")

@@ -87,8 +87,8 @@ def sensitivity(
     chosen = parameters_of(parameters, experiments)
     if len(chosen) != 2:
         raise InputError(f"a map has two parameters, but {[p.name for p in chosen]} were given")
-    counts = (points, points) if isinstance(points, int) else tuple(points)
-    if len(counts) != 2 or min(counts) < 2:
+    counts = tuple(points) if isinstance(points, tuple | list) else (points, points)
+    if len(counts) != 2 or not all(isinstance(n, int | np.integer) for n in counts) or min(counts) < 2:
         raise InputError(f"points = {points!r}: expected at least 2 values of each parameter")
     windows = tuple(window or e.halves()[1] for e in experiments)
     setting = Setting(experiments, chosen, windows)

@@ -132,7 +132,7 @@ def _files(names: list[str]) -> list[Path]:
         path = Path(name)
         found += sorted(path.rglob("*.csv")) if path.is_dir() else [path]
     if not found:
-        raise InputError(f"there is no .csv file in {', '.join(names)}")
+        raise InputError(f"there is no .csv file in {', '.join(names)}: expected one at least; give files")
     return found
 
 
@@ -223,7 +223,7 @@ def _model(text: str) -> Model:
                 f"model {text!r}: expected name or name:parameter=number, e.g. elastic:stretch=2000"
             ) from None
         if key not in known:
-            raise InputError(f"model {text!r}: parameter {key!r} is unknown; {name} has {', '.join(known) or 'none'}")
+            raise InputError(f"model {text!r}: parameter {key!r} is unknown; known are {', '.join(known) or 'none'}")
     return type(model)(**parameters)
 
 
@@ -232,9 +232,10 @@ def _fabric(text: str | None) -> Fabric | None:
     if text is None:
         return None
     try:
-        return Fabric(density=float(text))
+        density = float(text)
     except ValueError:
         return fabrics[text]
+    return Fabric(density=density)
 
 
 def _parameters(options: argparse.Namespace) -> list[Any]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from isocloth import __version__
 from isocloth.base.errors import InputError
-from isocloth.base.files import atomic_path
+from isocloth.base.files import atomic_path, existing_file
 from isocloth.scenes import Scene
 
 UNREADABLE = "(which cannot be read)"
@@ -89,15 +89,19 @@ class Checkpoint:
             )
 
 
+def _content(file: Path) -> str:
+    return hashlib.sha256(existing_file(file, "mesh file").read_bytes()).hexdigest()
+
+
 def fingerprint(scene: Scene) -> str:
     """The same for scenes that simulate the same; another folder or title does not matter."""
     data = asdict(scene)
     del data["source"], data["title"]
     if scene.cloth.file is not None:
-        data["cloth"]["file"] = hashlib.sha256(scene.cloth.file.read_bytes()).hexdigest()
+        data["cloth"]["file"] = _content(scene.cloth.file)
     for kept, plan in zip(data["obstacles"], scene.obstacles, strict=True):
         if plan.file is not None:
-            kept["file"] = hashlib.sha256(plan.file.read_bytes()).hexdigest()
+            kept["file"] = _content(plan.file)
     moving = [plan.motion for plans in (scene.grasps, scene.pinches, scene.obstacles) for plan in plans]
     motions = [type(motion).__name__ for motion in moving]
     text = json.dumps([data, motions], sort_keys=True, default=lambda value: np.asarray(value).tolist())

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from isocloth.base.errors import InputError, IsFolderError, MissingFileError, UnknownNameError
+from isocloth.base.locks import locked
 from isocloth.cli.columns import columns
 
 
@@ -20,8 +21,14 @@ def fold(options: argparse.Namespace) -> int:
         return _sequence(options, path)
     per_class = 10 if options.per_class is None else options.per_class
     if path.suffix.lower() != ".npz":
-        raise InputError(f"a database file ends in .npz, but {options.output!r} was given")
+        raise InputError(f"a database file ends in .npz, but {options.output!r} was given; rename it")
     _check_place(path)
+    with locked(path, f"writing {options.output!r}"):
+        return _database(options, path, per_class)
+
+
+def _database(options: argparse.Namespace, path: Path, per_class: int) -> int:
+    """Make the states that are not there yet; nobody else writes them meanwhile."""
     from isocloth.folding.make import parts_folder, states_file
 
     parts = parts_folder(path)
@@ -57,7 +64,9 @@ def _sequence(options: argparse.Namespace, path: Path) -> int:
     from isocloth.trajectory import SUFFIXES, Trajectory
 
     if path.suffix.lower() not in SUFFIXES:
-        raise InputError(f"a sequence is a trajectory, {' or '.join(SUFFIXES)}, but {options.output!r} was given")
+        raise InputError(
+            f"a sequence is a trajectory, {' or '.join(SUFFIXES)}, but {options.output!r} was given; rename it"
+        )
     others = {"--per-class": options.per_class, "--classes": options.classes, "--workers": options.workers,
               "--resume": options.resume or None, "--restart": options.restart or None}  # fmt: skip
     if given := [name for name, value in others.items() if value is not None]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 
+from isocloth.base.errors import IsoclothError
 from isocloth.cli.parser import make_parser
 from isocloth.cli.repository_commands import REPOSITORY_COMMANDS
+from isocloth.cli.wording import in_options
 
 USAGE_ERROR = 2
 INTERRUPTED = 130
 
 #: what a user can mend; anything else is a defect of isocloth and shows its traceback
-MENDABLE = (ValueError, TypeError, KeyError, OSError, ImportError)
+MENDABLE = (IsoclothError, ValueError, TypeError, KeyError, OSError, ImportError)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -20,6 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     traceback = "--traceback" in words
     words = [word for word in words if word != "--traceback"]
+    options = argparse.Namespace()
     try:
         if words and words[0] in REPOSITORY_COMMANDS:
             # these read their own options
@@ -38,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MENDABLE as error:
         if traceback:
             raise
-        print(f"isocloth: error: {_message(error)}", file=sys.stderr)
+        print(f"isocloth: error: {in_options(_message(error), vars(options))}", file=sys.stderr)
         return USAGE_ERROR
 
 
@@ -46,5 +50,5 @@ def _message(error: BaseException) -> str:
     if isinstance(error, KeyError) and error.args:  # its str() is a repr, in quotes
         return str(error.args[0])
     if isinstance(error, OSError) and error.strerror:
-        return f"{error.strerror}: {error.filename}" if error.filename else error.strerror
+        return f"{error.strerror}: {error.filename}; check the path" if error.filename else error.strerror
     return str(error) or type(error).__name__

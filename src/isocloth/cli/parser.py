@@ -131,11 +131,11 @@ def _fold(parser: argparse.ArgumentParser) -> None:
     parser.description = "Fold napkins on a table by simulation: a database of named states. See docs/states.md."
     parser.add_argument("output", help=".npz file of labelled states; with --sequence a trajectory, .h5 or .npz")
     parser.add_argument("--sequence", metavar="NAME", help="one folding sequence instead, e.g. 'in half'")
-    parser.add_argument("--per-class", type=int, metavar="N", help="states of every class (default: 10)")
+    parser.add_argument("--per-class", type=count, metavar="N", help="states of every class (default: 10)")
     parser.add_argument("--classes", nargs="+", metavar="NAME", help="default: all twelve")
     parser.add_argument("--nodes", type=int, default=20, metavar="N", help="along a side (default: 20)")
     parser.add_argument("--seed", type=int, default=0, help="of places and angles of folds (default: 0)")
-    parser.add_argument("--workers", type=int, metavar="N", help="processes (default: 1)")
+    parser.add_argument("--workers", type=count, metavar="N", help="processes (default: 1)")
     again = parser.add_mutually_exclusive_group()
     again.add_argument("--resume", action="store_true", help="go on with an interrupted run")
     again.add_argument("--restart", action="store_true", help="discard the states of an interrupted run")
@@ -223,7 +223,7 @@ def _fitted(parser: argparse.ArgumentParser) -> None:
         "--apart", type=length, metavar="M", help="constant distance of two held corners (default: as it was seen)"
     )  # fmt: skip
     parser.add_argument("--longest-gap", type=seconds, metavar="S", help="of a held marker (default: 0.25)")
-    parser.add_argument("--workers", type=int, help="processes (default: one per core)")
+    parser.add_argument("--workers", type=count, help="processes (default: one per core)")
     parser.add_argument("--dask", metavar="ADDRESS", help="of the scheduler of a Dask cluster")
     parser.add_argument("--quiet", action="store_true", help="print the result only")
 
@@ -251,6 +251,17 @@ def length(text: str) -> float:
 def seconds(text: str) -> float:
     """A positive finite number of seconds."""
     return _positive(text, "positive number of seconds")
+
+
+def count(text: str) -> int:
+    """A positive whole number."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is no positive whole number")
+    return value
 
 
 def _positive(text: str, what: str) -> float:

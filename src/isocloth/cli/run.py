@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from isocloth.base.errors import InputError, MissingFileError
+from isocloth.base.locks import locked
 from isocloth.cli.checkpoint import Checkpoint
 from isocloth.cli.interrupts import deferred_interrupts
 from isocloth.cli.notices import short_warnings
@@ -28,6 +29,12 @@ def run(options: argparse.Namespace) -> int:
         scene = dataclasses.replace(scene, settings=settings)
     output = Path(options.output or f"{file.stem}.h5")
     check_output(output)
+    with locked(output, f"writing {str(output)!r}"):
+        return _simulate_into(output, scene, options)
+
+
+def _simulate_into(output: Path, scene: Scene, options: argparse.Namespace) -> int:
+    """Simulate, keeping a checkpoint beside the output; nobody else writes either meanwhile."""
     checkpoint = Checkpoint(output, scene)
     note = checkpoint.prepare(resume=options.resume, restart=options.restart)
     if not options.quiet and note:
@@ -86,7 +93,8 @@ def check_output(output: Path) -> None:
     """Find out that the result cannot be saved before computing it."""
     if output.suffix.lower() not in SUFFIXES:
         raise InputError(
-            f"a trajectory file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but {str(output)!r} was given"
+            f"a trajectory file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, but {str(output)!r} was given; "
+            "rename it"
         )
     if not output.absolute().parent.is_dir():
         raise MissingFileError(f"the folder of {str(output)!r} does not exist; create it first")

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import as_float
 from isocloth.base.typing import FloatArray
 
 
@@ -160,7 +161,15 @@ class ContactOptions:
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
-            if not np.isfinite(numbers := _flat(value)).all() or (numbers < 0).any():
+            try:
+                if not isinstance(option.default, tuple) and as_float(value) is None:
+                    raise InputTypeError
+                numbers = _flat(value)
+            except (TypeError, ValueError):
+                raise InputTypeError(
+                    f"{option.name} = {value!r}: expected numbers ({option.metadata['unit']})"
+                ) from None
+            if not np.isfinite(numbers).all() or (numbers < 0).any():
                 raise InputError(
                     f"{option.name} = {value!r}: expected finite numbers, zero or positive ({option.metadata['unit']})"
                 )

@@ -154,7 +154,7 @@ def check_obstacle(obstacle: Any, others: Sequence[Obstacle]) -> None:
     if not isinstance(obstacle, Obstacle):
         raise InputTypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
     if any(known is obstacle for known in others):
-        raise InputError("an obstacle is named twice; give each once")
+        raise InputError(f"obstacle {obstacle!r} is named twice; give each once")
 
 
 def _node_weights(count: int) -> tuple[IntArray, FloatArray]:

@@ -80,6 +80,8 @@ def simulated_states(
     """
     samples = arguments.count("samples", samples, least=1)
     workers = arguments.count("workers", workers, least=1)
+    seed = arguments.count("seed", seed, least=0, most=None)
+    shape = arguments.grid_shape(shape, ("along x", "along y"), (2, 2))  # before a folder is made for states
     names = list(CLASSES) if classes is None else list(classes)
     unknown = [name for name in names if name not in CLASSES]
     if unknown or not names:

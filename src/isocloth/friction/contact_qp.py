@@ -18,6 +18,7 @@ from typing import IO, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from isocloth.base.archives import read_archive
 from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
@@ -65,14 +66,22 @@ class ContactQP(NamedTuple):
     @classmethod
     def load(cls, file: str | os.PathLike[str] | IO[bytes]) -> ContactQP:
         """Read what `save` wrote."""
-        with np.load(file, allow_pickle=False) as data:
+        data = read_archive(file, "contact problem")
 
-            def parts(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-                return data[f"{name}_data"], data[f"{name}_indices"], data[f"{name}_indptr"]
+        def parts(name: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+            return data[f"{name}_data"], data[f"{name}_indices"], data[f"{name}_indptr"]
 
+        try:
             matrix = sp.csc_matrix(parts("A"), shape=tuple(data["A_shape"]))
             rows = sp.csr_matrix(parts("J"), shape=tuple(data["J_shape"]))
-            return cls(matrix, data["g"], rows, data["H"])
+            matrix.check_format()
+            rows.check_format()
+            return cls(matrix, data["g"], rows, data["H"]).checked()
+        except (KeyError, ValueError, TypeError, IndexError) as error:
+            raise InputError(
+                f"contact problem {str(file)!r} lacks a part, or its parts do not fit ({error}): expected what "
+                "ContactQP.save wrote, A, g, J and H; record it again"
+            ) from error
 
 
 class Residuals(NamedTuple):

@@ -11,6 +11,9 @@ from isocloth.base.errors import InputError, InputTypeError
 
 ELEMENTS = ("triangle", "quad")
 
+#: more nodes or elements than this would not fit into memory: a slip of the keyboard
+MOST_NODES = 1_000_000
+
 
 def length(name: str, value: Any) -> float:
     """A positive finite length in m."""
@@ -22,8 +25,8 @@ def length(name: str, value: Any) -> float:
     return number
 
 
-def count(name: str, value: Any, *, least: int) -> int:
-    """An integer no smaller than `least`."""
+def count(name: str, value: Any, *, least: int, most: int | None = MOST_NODES) -> int:
+    """An integer no smaller than `least`, and of things that need memory no larger than `most`."""
     try:
         if isinstance(value, bool):
             raise InputTypeError
@@ -32,6 +35,8 @@ def count(name: str, value: Any, *, least: int) -> int:
         raise InputTypeError(f"{name} is {value!r}, expected an integer") from None
     if number < least:
         raise InputError(f"{name} is {number}, expected at least {least}")
+    if most is not None and number > most:
+        raise InputError(f"{name} is {number}, expected at most {most}: more would not fit into memory")
     return number
 
 
@@ -41,10 +46,16 @@ def grid_shape(shape: Any, names: tuple[str, str], least: tuple[int, int]) -> tu
         first, second = shape
     except (TypeError, ValueError):
         raise InputTypeError(f"shape is {shape!r}, expected two node counts ({names[0]}, {names[1]})") from None
-    return (
+    counts = (
         count(f"shape[0] (nodes {names[0]})", first, least=least[0]),
         count(f"shape[1] (nodes {names[1]})", second, least=least[1]),
     )
+    if counts[0] * counts[1] > MOST_NODES:
+        raise InputError(
+            f"shape is {counts}, {counts[0] * counts[1]} nodes: expected at most {MOST_NODES} in all, more would not "
+            "fit into memory"
+        )
+    return counts
 
 
 def element(value: Any, allowed: tuple[str, ...] = ELEMENTS) -> str:

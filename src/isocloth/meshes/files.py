@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.errors import InputError, MeshError, MissingFileError
-from isocloth.base.files import atomic_path
+from isocloth.base.files import as_path, atomic_path, existing_file
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.geometry import triangulate
 from isocloth.meshes.merge import merge_vertices
@@ -34,11 +34,8 @@ def read(path: str | os.PathLike[str], *, merge: bool | None = None) -> tuple[Fl
     Coordinates are taken as they are: no unit or axis is converted. `merge` joins coincident vertices;
     None does so for the formats that duplicate them.
     """
-    source = Path(path)
-    extension = _extension(source)
-    if not source.is_file():
-        what = "is a folder" if source.is_dir() else "does not exist"
-        raise MissingFileError(f"mesh file {str(source)!r} {what}; check the path")
+    extension = _extension(as_path(path, "mesh file"))
+    source = existing_file(path, "mesh file")
     if source.stat().st_size == 0:
         raise MeshError(f"mesh file {str(source)!r} is empty; export the mesh again")
     try:
@@ -53,6 +50,11 @@ def read(path: str | os.PathLike[str], *, merge: bool | None = None) -> tuple[Fl
             f"mesh file {str(source)!r} could not be read as {extension}: {type(error).__name__} {error}; "
             "export the mesh again or use another format"
         ) from error
+    if len(faces) and not 0 <= faces.min() <= faces.max() < len(vertices):
+        raise MeshError(
+            f"{source}: faces name the nodes {faces.min()} to {faces.max()}, expected 0 to {len(vertices) - 1} for "
+            f"{len(vertices)} vertices; the file is damaged, export the mesh again"
+        )
     if merge if merge is not None else extension in DUPLICATES_VERTICES:
         vertices, faces = merge_vertices(vertices, faces, tolerance=FLOAT32_MERGE)
     return vertices, faces
@@ -64,7 +66,7 @@ def write(path: str | os.PathLike[str], vertices: FloatArray, faces: IntArray) -
     The file is written under a temporary name in the same folder and then renamed, so that a reader never
     meets half a file.
     """
-    target = Path(path)
+    target = as_path(path, "mesh file")
     extension = _extension(target)
     if not target.parent.is_dir():
         raise MissingFileError(f"folder {str(target.parent)!r} does not exist; create it before saving a mesh")

@@ -26,7 +26,7 @@ def irregular_rectangle(width: float, height: float, nodes: int = 472, seed: int
     width = arguments.length("width", width)
     height = arguments.length("height", height)
     nodes = arguments.count("nodes", nodes, least=4)
-    seed = arguments.count("seed", seed, least=0)
+    seed = arguments.count("seed", seed, least=0, most=None)
     boundary = _boundary(width, height, nodes)
     points, triangles = mesh_polygon(boundary, nodes - len(boundary), seed=seed)
     vertices = np.column_stack([points, np.zeros(len(points))])

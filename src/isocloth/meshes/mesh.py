@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from isocloth.base import memo
 from isocloth.base.errors import InputError, MeshError
+from isocloth.base.numeric import as_array
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.meshes import geometry, topology, validate
+from isocloth.meshes import geometry, topology, units, validate
 
 Element = Literal["triangle", "quad"]
 
@@ -197,9 +198,10 @@ class Mesh:
 
     def nearest(self, point: ArrayLike) -> int | IntArray:
         """Node closest to a point: (3,) in m gives an int, (k, 3) an array; ties go to the smaller node."""
-        points = np.asarray(point, dtype=np.float64)
+        points = as_array(point, "point", "(3,) or (k, 3)")
         if points.ndim not in (1, 2) or points.shape[-1] != 3:
-            raise InputError(f"point has shape {points.shape}, expected (3,) or (k, 3) coordinates in m")
+            given = f"has shape {points.shape}" if points.ndim else f"is {point!r}"
+            raise InputError(f"point {given}, expected (3,) or (k, 3) coordinates in m")
         if not np.isfinite(points).all():
             raise InputError(f"point {points.tolist()} is not finite; give finite coordinates in m")
         # Exhaustive search: a tree is faster but breaks ties arbitrarily, and grids are full of ties.
@@ -230,14 +232,16 @@ class Mesh:
         """Rigidly moved copy, x -> R x + t, with a (3, 3) rotation matrix and a (3,) translation in m."""
         moved: FloatArray = self.vertices
         if rotation is not None:
-            matrix = np.asarray(rotation, dtype=np.float64)
+            matrix = as_array(rotation, "rotation", "(3, 3)")
             if matrix.shape != (3, 3) or not np.allclose(matrix @ matrix.T, np.eye(3), atol=1e-8):
                 raise InputError(f"rotation is {matrix.tolist()}, expected an orthogonal (3, 3) matrix")
             if np.linalg.det(matrix) < 0.0:
-                raise InputError("rotation is a reflection (determinant -1), expected determinant +1")
+                raise InputError(
+                    f"rotation is a reflection (determinant -1), {matrix.tolist()}, expected determinant +1"
+                )
             moved = moved @ matrix.T
         if translation is not None:
-            shift = np.asarray(translation, dtype=np.float64)
+            shift = as_array(translation, "translation", "(3,)")
             if shift.shape != (3,) or not np.isfinite(shift).all():
                 raise InputError(f"translation is {shift.tolist()}, expected 3 finite numbers in m")
             moved = moved + shift
@@ -252,14 +256,23 @@ class Mesh:
     # Files
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str], *, merge: bool | None = None) -> Mesh:
+    def load(
+        cls, path: str | os.PathLike[str], *, scale: float = 1.0, up: str = "z", merge: bool | None = None
+    ) -> Mesh:
         """Read .obj, .ply, .stl, .gltf or .glb; faces are oriented consistently.
 
-        `merge` joins coincident vertices; by default only where the format duplicates them (STL, glTF).
+        `scale` is metres per unit of the file, 0.001 for mm; `up` is the axis of the file that points up: "x", "y" or
+        "z", which it is here. `merge` joins coincident vertices; by default only where the format duplicates them
+        (STL, glTF).
         """
         from isocloth.meshes import files
 
+        factor, turn = units.check_scale(scale), units.check_axis(up)
         vertices, faces = files.read(path, merge=merge)
+        if factor != 1.0:
+            vertices = factor * vertices
+        if turn is not units.TURNS["z"]:
+            vertices = vertices @ turn.T
         try:
             return cls(vertices, faces, name=Path(path).stem, orient=True)
         except MeshError as error:

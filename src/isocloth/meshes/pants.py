@@ -44,7 +44,7 @@ def shorts(
     gap, depth = arguments.length("gap", gap), arguments.length("depth", depth)
     element_name = arguments.element(element)
     triangles = arguments.count("triangles", triangles, least=LEAST_TRIANGLES[element_name])
-    seed = arguments.count("seed", seed, least=0)
+    seed = arguments.count("seed", seed, least=0, most=None)
     if rise >= length:
         raise InputError(f"rise is {rise:g} m, expected less than length = {length:g} m to leave room for legs")
 

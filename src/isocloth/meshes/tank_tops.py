@@ -53,7 +53,7 @@ def tank_top(
     depth = arguments.length("depth", depth)
     element_name = arguments.element(element)
     triangles = arguments.count("triangles", triangles, least=LEAST_TRIANGLES[element_name])
-    seed = arguments.count("seed", seed, least=0)
+    seed = arguments.count("seed", seed, least=0, most=None)
     if neck_width + 2.0 * strap >= width:
         raise InputError(
             f"neck_width + 2 strap is {neck_width + 2.0 * strap:g} m, expected less than width = {width:g} m"

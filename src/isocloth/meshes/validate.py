@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from isocloth.base.errors import MeshError
+from isocloth.base.numeric import shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import geometry, orient, topology
 
@@ -30,12 +31,13 @@ def as_vertices(vertices: ArrayLike) -> FloatArray:
         given = np.array(vertices, dtype=np.float64, order="C")
     except (TypeError, ValueError) as error:
         raise MeshError(
-            f"vertices must be numbers of shape (n, 3), but could not be read as such: {error}; "
+            f"vertices are {shown(vertices)}; they must be numbers of shape (n, 3), but could not be read: {error}; "
             "give one [x, y, z] row per node"
         ) from error
     if given.ndim != 2 or given.shape[1] != 3:
         hint = "; append a column of zeros for a flat mesh" if given.ndim == 2 and given.shape[1] == 2 else ""
-        raise MeshError(f"vertices have shape {given.shape}, expected (n, 3): one [x, y, z] row per node{hint}")
+        what = f"have shape {given.shape}" if given.ndim else f"are {shown(vertices)}"
+        raise MeshError(f"vertices {what}, expected (n, 3): one [x, y, z] row per node{hint}")
     bad = np.flatnonzero(~np.isfinite(given).all(axis=1))
     if len(bad):
         raise MeshError(
@@ -49,7 +51,9 @@ def as_faces(faces: ArrayLike, n_vertices: int) -> IntArray:
     """Copy `faces` into an (m, 3) or (m, 4) int64 array of distinct nodes between 0 and n_vertices - 1."""
     given = _face_array(faces)
     if given.size == 0:
-        raise MeshError("the mesh has no faces; give at least one row of 3 or 4 node indices")
+        raise MeshError(f"the mesh has no faces, {shown(faces)}; give at least one row of 3 or 4 node indices")
+    if given.ndim == 0:
+        raise MeshError(f"faces are {shown(faces)}, expected (m, 3) for triangles or (m, 4) for quads")
     if given.ndim != 2 or given.shape[1] not in (3, 4):
         raise MeshError(
             f"faces have shape {given.shape}, expected (m, 3) for triangles or (m, 4) for quads; "
@@ -141,7 +145,10 @@ def check_flat_orientation(vertices: FloatArray, faces: IntArray) -> None:
 
 def check_corners(corners: ArrayLike, n_vertices: int) -> IntArray:
     """Copy `corners` into a 1-d int64 array of distinct nodes."""
-    given = np.asarray(corners)
+    try:
+        given = np.asarray(corners)
+    except ValueError as error:
+        raise MeshError(f"corners are {shown(corners)}, expected a list of node indices ({error})") from None
     if given.size == 0:
         return np.zeros(0, dtype=np.int64)
     if given.ndim != 1 or given.dtype.kind not in "iu":

@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 import scipy.sparse as sp
 
 from isocloth.base.errors import FabricError, InputError, InputTypeError, MeshError
+from isocloth.base.numeric import as_float, shown
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.terms.bending import MATRICES, bending
@@ -58,23 +59,24 @@ class Model:
     bending: str = "hessian"
 
     def __post_init__(self) -> None:
-        if self.bending not in BENDINGS:
+        if not isinstance(self.bending, str) or self.bending not in BENDINGS:
             raise InputError(f"bending model {self.bending!r} is unknown; choose one of {', '.join(BENDINGS)}")
         for field in fields(self):
             if field.name == "bending":
                 continue
             value = getattr(self, field.name)
-            if value is None:
+            if value is None and field.default is None:
                 continue
             unit = self.units.get(field.name, "N/m")
-            try:
-                number = float(value)
-            except (TypeError, ValueError):
-                raise InputTypeError(f"{field.name} = {value!r}: expected a number{unit and ' in ' + unit}") from None
+            number = as_float(value)
+            if number is None:
+                raise InputTypeError(f"{field.name} = {shown(value)}: expected a number{unit and ' in ' + unit}")
             if not math.isfinite(number) or number < 0.0 or (number == 0.0 and field.name in self.units):
                 need = "positive" if field.name in self.units else "zero or positive"
                 raise FabricError(f"{field.name} = {value!r}{unit and ' ' + unit}: expected a finite number, {need}")
-            object.__setattr__(self, field.name, int(value) if isinstance(field.default, int) else number)
+            if isinstance(field.default, int) and number != int(number):
+                raise InputError(f"{field.name} = {value!r}: expected a whole number, positive")
+            object.__setattr__(self, field.name, int(number) if isinstance(field.default, int) else number)
 
     def terms(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Terms:
         """All terms of a cloth with the rest shape `mesh`."""

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray
 
 Array = TypeVar("Array", bound="np.ndarray[Any, Any]")
@@ -51,12 +52,13 @@ def array(value: Any, what: str, shape: tuple[int | None, ...], unit: str = "m")
     try:
         found = np.array(value, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise InputTypeError(f"{what} = {_shown(value)}: expected numbers of shape {wanted} in {unit}") from None
+        raise InputTypeError(f"{what} = {shown(value)}: expected numbers of shape {wanted} in {unit}") from None
     fits = found.ndim == len(shape) and all(
         have == want or (want is None and have > 0) for have, want in zip(found.shape, shape, strict=True)
     )
     if not fits:
-        raise InputError(f"{what} has shape {found.shape}: expected {wanted}, in {unit}")
+        given = f"has shape {found.shape}" if found.ndim else f"= {shown(value)}"
+        raise InputError(f"{what} {given}: expected {wanted}, in {unit}")
     if not np.isfinite(found).all():
         where = [int(i) for i in np.argwhere(~np.isfinite(found))[0]]
         raise InputError(f"{what}{where} is {found[tuple(where)]}: expected finite numbers in {unit}")
@@ -94,17 +96,15 @@ def rotation(value: Any, what: str) -> FloatArray:
             f"{what} is {matrix.tolist()}: expected a rotation matrix, whose columns are orthogonal and of length 1"
         )
     if np.linalg.det(matrix) < 0.0:
-        raise InputError(f"{what} is a reflection (determinant -1): expected a rotation; change the sign of a column")
+        raise InputError(
+            f"{what} is a reflection (determinant -1), {matrix.tolist()}: expected a rotation; change the sign of a "
+            "column"
+        )
     return matrix
 
 
 def _float(value: Any, what: str, unit: str) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InputTypeError(f"{what} = {_shown(value)}: expected a number, {unit}") from None
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:56] + " ..."
+    found = as_float(value)
+    if found is None:
+        raise InputTypeError(f"{what} = {shown(value)}: expected a number, {unit}")
+    return found

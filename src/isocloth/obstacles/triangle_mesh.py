@@ -66,7 +66,9 @@ def _as_mesh(vertices: Any, faces: Any) -> Mesh:
     if isinstance(vertices, str | os.PathLike):
         return Mesh.load(Path(vertices))
     if faces is None:
-        raise InputError("faces are missing: expected TriangleMesh(vertices, faces), a Mesh or the path of a mesh file")
+        raise InputError(
+            "faces are missing (None): expected TriangleMesh(vertices, faces), a Mesh or the path of a mesh file"
+        )
     return Mesh(vertices, faces, orient=True)
 
 

@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from pathlib import Path
 
 from isocloth.base.errors import InputError
+from isocloth.base.files import as_path, check_place
 from isocloth.pictures.animation import save_gif, save_mp4
+from isocloth.pictures.arguments import (
+    check_colour,
+    check_every,
+    check_pixels,
+    check_progress,
+    check_rate,
+    check_title,
+    check_trajectory,
+)
 from isocloth.pictures.image import contact_sheet, frame, margin_for, save_png
 from isocloth.pictures.matrix import table_picture
 from isocloth.pictures.page import save_page
@@ -43,12 +52,20 @@ def render(
     "strain". obstacles: bodies beside those of the trajectory, (vertices, faces), with vertices (v, 3) in metres that
     stand still or (T, v, 3) of every frame. progress: called with (done, total) after every frame of an animation.
     """
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path, "picture").suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(
             f"a picture file ends in {', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}, "
             f"but {str(path)!r} was given; choose one of these"
         )
+    check_place(path)
+    check_trajectory(trajectory)
+    check_pixels(width, height)
+    check_rate(fps)
+    check_colour(colour)
+    check_every(every)
+    check_title(title)
+    check_progress(progress)
     trajectory = with_obstacles(trajectory, obstacles)
     if suffix == ".html":
         save_page(

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterator
 import numpy as np
 from PIL import Image
 
-from isocloth.base.errors import InputError, MissingLibraryError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
+from isocloth.pictures.arguments import check_every, check_rate
+from isocloth.pictures.encoder import encode_h264
 from isocloth.pictures.image import labelled
 from isocloth.pictures.studio import Studio
 from isocloth.trajectory import Trajectory
@@ -24,8 +25,7 @@ def playback_times(trajectory: Trajectory, *, interval: float, every: int | None
     Real time by default; with `every`, each such frame of the recording once, whatever its time.
     """
     if every is not None:
-        if every < 1:
-            raise InputError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
+        check_every(every)
         return trajectory.times[::every]
     # The slack keeps a last frame that rounding would lose.
     count = int(trajectory.duration / interval + 1e-6) + 1
@@ -73,32 +73,10 @@ def save_mp4(
 ) -> None:
     """Write H.264 video (yuv420p, plays everywhere). Width and height must be even."""
     check_rate(fps)
-    try:
-        import imageio_ffmpeg
-    except ImportError as error:
-        raise MissingLibraryError(
-            'writing .mp4 needs imageio-ffmpeg, which is not installed; run pip install "isocloth[video]", '
-            "or write a .gif"
-        ) from error
     times = playback_times(studio.trajectory, interval=1.0 / fps, every=every)
     size = (studio.camera.width, studio.camera.height)
     with atomic_path(path) as temporary:
-        writer = imageio_ffmpeg.write_frames(
-            str(temporary),
-            size,
-            fps=fps,
-            codec="libx264",
-            quality=None,
-            macro_block_size=2,
-            pix_fmt_out="yuv420p",
-            output_params=["-crf", "20", "-preset", "medium", "-movflags", "+faststart"],
-        )
-        writer.send(None)
-        try:
-            for picture in pictures(studio, times, title, progress):
-                writer.send(np.ascontiguousarray(picture))
-        finally:
-            writer.close()
+        encode_h264(pictures(studio, times, title, progress), temporary, size, fps)
 
 
 def pictures(
@@ -123,9 +101,3 @@ def shared_palette(studio: Studio, times: FloatArray, title: str | None, samples
         distinct = runs[:1]
     # 255, so that the writer can mark pixels that do not change as transparent.
     return Image.fromarray(distinct[None]).quantize(colors=255, method=Image.Quantize.MEDIANCUT)
-
-
-def check_rate(fps: float) -> None:
-    """Raise `ValueError` unless the pictures per second are a number that players can show."""
-    if not 0.1 <= fps <= 240.0:
-        raise InputError(f"fps must be 0.1 to 240 pictures per second, but it is {fps}")

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.files import atomic_path
+from isocloth.base.numeric import as_float
 from isocloth.base.typing import FloatArray
+from isocloth.pictures.arguments import check_pixels
 from isocloth.pictures.colour import to_linear, to_srgb
 from isocloth.pictures.ground import PAPER
 from isocloth.pictures.labels import FAINT, bar_width, colour_bar, seconds, text_size, write
@@ -64,8 +66,11 @@ def contact_sheet(
     captions: Sequence[str] | None = None,
 ) -> np.ndarray:
     """(height, width, 3) uint8 picture of `count` instants, from first to last, with their times or captions below."""
+    check_pixels(width, height)
+    if isinstance(count, bool) or not isinstance(count, int | np.integer):
+        raise InputTypeError(f"count is {count!r}: expected a whole number of pictures, 1 or more")
     if count < 1:
-        raise InputError(f"a contact sheet needs at least one frame, but count is {count}")
+        raise InputError(f"a contact sheet needs at least one frame, but count is {count}: expected 1 or more")
     count = min(count, len(trajectory))
     if captions is not None and len(captions) != count:
         raise InputError(f"{len(captions)} captions are given for {count} pictures; give one for each")
@@ -120,7 +125,10 @@ def instant(trajectory: Trajectory, when: int | float | Any) -> tuple[float, Flo
                 "an int is an index of a frame, write a time in seconds as a float"
             )
         return float(trajectory.times[when]), trajectory.positions[when]
-    return float(when), trajectory.at(float(when))
+    time = as_float(when)
+    if time is None:
+        raise InputTypeError(f"when is {when!r}: expected the index of a frame (int) or a time in s (float)")
+    return time, trajectory.at(time)
 
 
 def labelled(studio: Studio, positions: FloatArray, time: float, title: str | None) -> np.ndarray:

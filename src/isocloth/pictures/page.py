@@ -6,16 +6,17 @@ import base64
 import html
 import json
 import os
+import re
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
 import numpy as np
 
-from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
+from isocloth.pictures.arguments import check_colour, check_every
 from isocloth.pictures.camera import axes, pleasant_angles
 from isocloth.pictures.edges import StrainGauge, unique_edges
 from isocloth.pictures.ground import grid_spacing
@@ -63,22 +64,21 @@ def page(
     obstacles: Iterable[Obstacle] = (),
 ) -> str:
     """The text of the page. Frames are thinned out to keep it below some ten megabytes."""
-    if colour not in ("cloth", "strain"):
-        raise InputError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
+    check_colour(colour)
     name = title or "Cloth"
     trajectory = with_obstacles(trajectory, obstacles)
     data = page_data(trajectory, chosen_frames(trajectory, every))
     data |= {"title": name, "colour": colour, "wireframe": wireframe}
-    # Inside a script element only the end tag has a meaning.
-    embedded = json.dumps(data, allow_nan=False).replace("</", "<\\/")
+    # Inside a script element "</script" ends it, and "<!--<script>" hides the end: no "<" is left as it is.
+    embedded = json.dumps(data, allow_nan=False).replace("<", "\\u003c")
     template = files("isocloth.pictures").joinpath("viewer.html").read_text(encoding="utf-8")
-    return template.replace("@TITLE@", html.escape(name)).replace("@DATA@", embedded)
+    parts = {"@TITLE@": html.escape(name), "@DATA@": embedded}  # in one pass: a title may be "@DATA@"
+    return re.sub("@TITLE@|@DATA@", lambda found: parts[found[0]], template)
 
 
 def chosen_frames(trajectory: Trajectory, every: int | None = None) -> IntArray:
     """(k,) indices of the frames to embed: each every-th, and evenly thinned out if they are too many."""
-    if every is not None and every < 1:
-        raise InputError(f"every must be 1 or more (each every-th frame is shown), but it is {every}")
+    check_every(every)
     frames = np.arange(0, len(trajectory), every or 1)
     moving = sum(vertices.shape[1] for vertices, _ in trajectory.obstacles if vertices.ndim == 3)
     bytes_per_frame = (len(trajectory.rest) * 7 + moving * 6) * 4 / 3

@@ -8,9 +8,10 @@ from typing import Literal
 
 import numpy as np
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
+from isocloth.pictures.arguments import check_colour, check_pixels
 from isocloth.pictures.camera import Camera, fit, pleasant_angles
 from isocloth.pictures.edges import StrainGauge, side_kinds
 from isocloth.pictures.ground import Ground, ground
@@ -118,10 +119,8 @@ def set_up(
     margin: tuple[float, float] = (0.1, 0.1),
 ) -> Studio:
     """Place camera, light and ground for every frame of the trajectory. Sizes are in pixels."""
-    if colour not in ("cloth", "strain"):
-        raise InputError(f"colour must be 'cloth' or 'strain', but it is {colour!r}")
-    if min(width, height) < 16 or max(width, height) > 8192:
-        raise InputError(f"a picture must have 16 to 8192 pixels each way, but {width} x {height} was given")
+    check_colour(colour)
+    check_pixels(width, height)
     trajectory = with_obstacles(trajectory, obstacles)
     body = gather(trajectory, wireframe=wireframe)
     frames = sample_frames(trajectory)
@@ -142,6 +141,8 @@ def set_up(
 
 def with_obstacles(trajectory: Trajectory, obstacles: Iterable[Obstacle]) -> Trajectory:
     """The trajectory with further obstacles beside its own."""
+    if not isinstance(obstacles, Iterable):
+        raise InputTypeError(f"obstacles is {obstacles!r}: expected a list of pairs (vertices, faces)")
     more = tuple(obstacles)
     return replace(trajectory, obstacles=(*trajectory.obstacles, *more)) if more else trajectory
 

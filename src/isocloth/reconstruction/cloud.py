@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import SamplingError
+from isocloth.base.numeric import as_array
 from isocloth.base.typing import FloatArray, IntArray
 
 #: fewer points make no surface
@@ -14,12 +15,7 @@ FEWEST = 20
 
 def as_points(points: ArrayLike) -> FloatArray:
     """Copy `points` into a finite (n, N) float64 array in m, N >= 3."""
-    try:
-        given = np.array(points, dtype=np.float64, order="C")
-    except (TypeError, ValueError) as error:
-        raise SamplingError(
-            f"points must be numbers of shape (n, 3), but could not be read as such: {error}; give one row per point"
-        ) from error
+    given = as_array(points, "points", "(n, 3), one row per point", SamplingError)
     if given.ndim != 2 or given.shape[1] < 3:
         hint = "; append a column of zeros to points in a plane" if given.ndim == 2 and given.shape[1] == 2 else ""
         raise SamplingError(
@@ -33,7 +29,8 @@ def as_points(points: ArrayLike) -> FloatArray:
         )
     if len(given) < FEWEST:
         raise SamplingError(
-            f"{len(given)} points were given, a surface needs at least {FEWEST}; sample it more densely"
+            f"{len(given)} points were given, shape {given.shape}; a surface needs at least {FEWEST}: sample it more "
+            "densely"
         )
     if float(np.ptp(given, axis=0).max()) == 0.0:
         raise SamplingError(f"all {len(given)} points are the same, {given[0].tolist()}; give points of a surface")

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.base.errors import InputError, MissingFileError, SamplingError
+from isocloth.base.archives import DAMAGED
+from isocloth.base.errors import InputError, SamplingError
+from isocloth.base.files import as_path, existing_file
 from isocloth.base.typing import FloatArray
 
 EXTENSIONS = (".ply", ".pcd", ".xyz", ".txt", ".npz", ".npy")
@@ -28,13 +30,13 @@ def read_points(path: str | os.PathLike[str], *, frame: int = 0) -> FloatArray:
     or more; with an array `start` that says where frames begin, the given `frame`. .npy: one array. Points with
     coordinates that are not finite, which cameras write where they saw nothing, are left out.
     """
-    source = Path(path)
+    source = as_path(path, "point file")
     extension = source.suffix.lower()
     if extension not in EXTENSIONS:
         raise InputError(f"point file {str(source)!r} has extension {extension!r}, expected {', '.join(EXTENSIONS)}")
-    if not source.is_file():
-        what = "is a folder" if source.is_dir() else "does not exist"
-        raise MissingFileError(f"point file {str(source)!r} {what}; check the path")
+    existing_file(source, "point file")
+    if frame and extension != ".npz":
+        raise InputError(f"frame {frame} of {str(source)!r} was asked for, which holds one cloud; leave the frame out")
     try:
         if extension == ".ply":
             points = _read_ply(source.read_bytes())
@@ -46,7 +48,9 @@ def read_points(path: str | os.PathLike[str], *, frame: int = 0) -> FloatArray:
             points = _read_text(source.read_text())
     except SamplingError as error:
         raise SamplingError(f"{source}: {error}") from error
-    except (ValueError, KeyError, IndexError, EOFError, UnicodeDecodeError) as error:
+    except (*DAMAGED, IndexError) as error:
+        if isinstance(error, PermissionError):
+            raise
         raise SamplingError(
             f"point file {str(source)!r} could not be read as {extension}: {error}; export it again, or use "
             "another format"
@@ -70,7 +74,7 @@ def _read_text(text: str) -> FloatArray:
         if len(rows[-1]) < 3:
             raise SamplingError(f"line {number} is {line.strip()[:60]!r}, expected at least three numbers x y z")
     if not rows:
-        raise SamplingError("the file has no points")
+        raise SamplingError("the file has no points: expected lines with three numbers x y z")
     return np.array(rows)
 
 
@@ -105,7 +109,7 @@ def _columns(array: np.ndarray, what: str) -> FloatArray:
 def _read_ply(content: bytes) -> FloatArray:
     head, mark, body = content.partition(b"end_header")
     if not mark or not content.startswith(b"ply"):
-        raise SamplingError("the PLY header is missing or has no end; the file is truncated or no PLY file")
+        raise SamplingError("the PLY header is missing or has no end: the file is damaged or no PLY, export it again")
     body = body.partition(b"\n")[2]
     lines = [line.split() for line in head.decode("ascii", "replace").splitlines()]
     kind = next((line[1] for line in lines if line[:1] == ["format"]), "")
@@ -138,7 +142,7 @@ def _read_ply(content: bytes) -> FloatArray:
 def _read_pcd(content: bytes) -> FloatArray:
     found = re.search(rb"^DATA (\w+)\s*?\n", content, flags=re.MULTILINE)
     if found is None:
-        raise SamplingError("the PCD file has no line DATA; it is truncated or no PCD file")
+        raise SamplingError("the PCD file has no line DATA; it is truncated or no PCD file, export it again")
     header = {}
     for line in content[: found.start()].decode("ascii", "replace").splitlines():
         words = line.split()

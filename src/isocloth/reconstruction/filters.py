@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike
 from scipy.spatial import cKDTree
 
 from isocloth.base.errors import InputError
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes.topology import component_labels
 from isocloth.reconstruction.cloud import as_points
@@ -32,8 +33,8 @@ def outliers(points: ArrayLike, *, neighbours: int = 8, factor: float = 4.0) -> 
 def box_grid(points: ArrayLike, size: float) -> FloatArray:
     """One point per occupied box of an axis-aligned grid of boxes of `size` m: the mean of the points in it."""
     cloud = as_points(points)
-    if not 0.0 < size < np.inf:
-        raise InputError(f"size is {size} m, expected a positive length; about twice the spacing wanted is usual")
+    if not 0.0 < (as_float(size) or np.nan) < np.inf:
+        raise InputError(f"size is {shown(size)} m, expected a positive length; about twice the spacing is usual")
     box = np.floor((cloud - cloud.min(axis=0)) / size).astype(np.int64)
     _, label = np.unique(box, axis=0, return_inverse=True)
     label = label.reshape(-1)
@@ -66,8 +67,8 @@ def evened(points: ArrayLike, distance: float) -> IntArray:
     For clouds of very uneven density: thins out the dense parts and leaves the sparse ones.
     """
     cloud = as_points(points)
-    if not 0.0 < distance < np.inf:
-        raise InputError(f"distance is {distance} m, expected a positive length")
+    if not 0.0 < (as_float(distance) or np.nan) < np.inf:
+        raise InputError(f"distance is {shown(distance)} m, expected a positive length")
     pairs = cKDTree(cloud).query_pairs(distance, output_type="ndarray")
     kept = np.ones(len(cloud), dtype=np.bool_)
     order = np.lexsort((pairs[:, 1], pairs[:, 0]))

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, MeshError, SamplingError
+from isocloth.base.numeric import as_float, check_count, check_flag, is_one_of, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.meshes.subdivide import triangles_to_quads
@@ -194,7 +195,7 @@ class Reconstruction:
                 f"the points have {self.points.shape[1]} coordinates, a Mesh lives in 3; use `surface`, which has "
                 "points and triangles in any dimension"
             )
-        if element not in ("triangle", "quad"):
+        if not is_one_of(element, ("triangle", "quad")):
             raise InputError(f'element is {element!r}, expected "triangle" or "quad"')
         if edge is not None and not 0.0 < edge < np.inf:
             raise InputError(f"edge is {edge} m, expected a positive length")
@@ -278,14 +279,22 @@ def reconstruct(
     Raises `SamplingError` where the points do not determine a surface. What is found but not sure is in `.doubts`.
     """
     given = cloud.as_points(points)
-    if not 1.0 <= largest_gap < np.inf:
-        raise InputError(f"largest_gap is {largest_gap} spacings, expected at least 1")
-    if detail is not None and not 0.0 <= detail < np.inf:
-        raise InputError(f"detail is {detail} m, expected a length of 0 or more")
-    if smooth < 0:
-        raise InputError(f"smooth is {smooth}, expected how often to smooth, 0 or more")
-    if meshing not in ("spread", "charts"):
+    if not 1.0 <= (as_float(largest_gap) or np.nan) < np.inf:
+        raise InputError(f"largest_gap is {shown(largest_gap)} spacings, expected at least 1")
+    if detail is not None and not ((length := as_float(detail)) is not None and 0.0 <= length < np.inf):
+        raise InputError(f"detail is {shown(detail)} m, expected a length of 0 or more")
+    if edge is not None and not 0.0 < (as_float(edge) or np.nan) < np.inf:
+        raise InputError(f"edge is {shown(edge)} m, expected a positive length, or None for two spacings")
+    for name, value in (("smooth", smooth), ("seed", seed)):
+        check_count(value, name)
+    for name, flag in (("outliers", outliers), ("sheet", sheet)):
+        check_flag(flag, name)
+    if not is_one_of(meshing, ("spread", "charts")):
         raise InputError(f'meshing is {meshing!r}, expected "spread" or "charts"')
+    if element not in ("triangle", "quad"):
+        raise InputError(f'element is {element!r}, expected "triangle" or "quad"')
+    if direction is not None:
+        height.unit(direction, given.shape[1])
     kept = cloud.distinct(given)
     if outliers and len(kept) >= cloud.FEWEST:
         kept = kept[~filters.outliers(given[kept])]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import zipfile
-import zlib
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -13,8 +11,9 @@ from typing import Any
 import h5py
 import numpy as np
 
+from isocloth.base.archives import DAMAGED
 from isocloth.base.errors import InputError, RecordingError
-from isocloth.base.files import atomic_path
+from isocloth.base.files import as_path, atomic_path
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings.bodies import from_plain, to_plain
@@ -29,7 +28,7 @@ POSITIONS = ("positions", "nodes", "markers", "points")
 
 def save_fields(recording: RecordingFields, path: str | os.PathLike[str]) -> None:
     """Write the fields of a recording, all of them, whole or not at all."""
-    suffix = Path(path).suffix.lower()
+    suffix = as_path(path, "recording").suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"a recording is saved as {' or '.join(SUFFIXES)}, but {str(path)!r} was given; rename it")
     texts = {
@@ -83,11 +82,12 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         with h5py.File(path, "r") as h5:
             h5.visititems(visit)
         return found
-    except (OSError, EOFError, ValueError, RuntimeError, KeyError, zipfile.BadZipFile, zlib.error) as error:
+    except DAMAGED as error:
         if isinstance(error, PermissionError):
             raise
         raise RecordingError(
-            f"{path.name!r} cannot be read: it is truncated, damaged or of another format ({error})"
+            f"{path.name!r} cannot be read: it is truncated, damaged or of another format ({error}): expected "
+            "times and positions in an .npz or .h5 file; export it again"
         ) from error
 
 
@@ -122,4 +122,6 @@ def pick(arrays: dict[str, np.ndarray], names: tuple[str, ...], file: str, what:
     for name in names:
         if name in arrays:
             return arrays[name]
-    raise RecordingError(f"{file!r} holds {', '.join(sorted(arrays)) or 'nothing'}: no {what} ({' or '.join(names)})")
+    raise RecordingError(
+        f"{file!r} holds {', '.join(sorted(arrays)) or 'nothing'}: no {what}; expected ({' or '.join(names)})"
+    )

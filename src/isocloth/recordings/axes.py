@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from isocloth.base.errors import InputError, RecordingError
+from isocloth.base.errors import RecordingError
 from isocloth.base.typing import FloatArray
+from isocloth.meshes.units import check_axis
 
-#: rows: x, y and z of isocloth from X, Y, Z of a file; proper rotations, Y up maps (X, Y, Z) to (X, -Z, Y)
-TURNS = {
-    "z": np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]]),
-    "y": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
-    "x": np.array([[0.0, 0.0, -1.0], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0]]),
-}
 COLUMN = {"x": 0, "y": 1, "z": 2}
 #: two candidates are told apart by extent alone if one is this many times longer than the other
 CLEAR = 1.5
@@ -21,14 +16,6 @@ CLEAR = 1.5
 def turned(points: FloatArray, up: str) -> FloatArray:
     """(..., 3) with z up."""
     return points @ check_axis(up).T
-
-
-def check_axis(up: str) -> FloatArray:
-    """The rotation that an up axis needs."""
-    key = str(up).lower().lstrip("+")
-    if key not in TURNS:
-        raise InputError(f"up = {up!r}: expected 'x', 'y' or 'z', the axis of the file that points up")
-    return TURNS[key]
 
 
 def infer_up(points: FloatArray, held: list[int] | None = None) -> str:

@@ -35,7 +35,7 @@ def cloth_fields(columns: Columns, file: Path, options: LoadOptions) -> Recordin
     times = columns.times
     if len(times) < 2:
         raise RecordingError(
-            f"{name!r} is empty: it has no frames" if len(times) == 0 else f"{name!r} has one frame; a motion needs two"
+            f"{name!r} {'is empty: it has no frames' if len(times) == 0 else 'has one frame'}; a motion needs two"
         )
     said = from_name(str(file))
     told = list(columns.notes)
@@ -72,7 +72,7 @@ def _seen_columns(points: FloatArray, names: list[str], name: str, cloth: Sequen
     """(c,) columns with a point in some frame; raises if a labelled marker has none."""
     seen: BoolArray = np.asarray(np.isfinite(points[:, :, 0]).any(axis=0))
     if not seen.any():
-        raise RecordingError(f"no marker is seen in any frame of {name!r}")
+        raise RecordingError(f"no marker is seen in any frame of {name!r}; check its columns")
     for c in np.flatnonzero(~seen):
         if not _unlabelled(names[c]) or (cloth is not None and names[c] in cloth):
             raise RecordingError(

@@ -9,7 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.base.errors import MissingFileError, RecordingError
+from isocloth.base.errors import RecordingError
+from isocloth.base.files import existing_file
+from isocloth.base.numeric import as_array
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files
@@ -43,7 +45,7 @@ def load_fields(
 ) -> RecordingFields:
     """Fields of the recording in a file; arguments as of `Recording.load`."""
     options = LoadOptions(held, size, grid, cloth, fabric, bodies, clean)
-    found = _read(Path(path), path, units, up, options)
+    found = _read(path, units, up, options)
     if bodies is not None:
         found["bodies"] = bodies
     if (second := seconds(time_units)) != 1.0:
@@ -51,16 +53,11 @@ def load_fields(
     return found
 
 
-def _read(
-    file: Path, path: str | os.PathLike[str], units: str | None, up: str | None, options: LoadOptions
-) -> RecordingFields:
+def _read(path: str | os.PathLike[str], units: str | None, up: str | None, options: LoadOptions) -> RecordingFields:
     """Fields of the recording in a file, by the reader that it needs."""
-    if not file.exists():
-        raise MissingFileError(f"no recording at {str(path)!r}; check the name and the folder")
-    if not file.is_file():
-        raise RecordingError(f"{str(path)!r} is not a file; give a .csv, .npz or .h5 file")
+    file = existing_file(path, "recording", "no {what} at {path}")
     if file.stat().st_size == 0:
-        raise RecordingError(f"{str(path)!r} is empty (0 bytes)")
+        raise RecordingError(f"{str(path)!r} is empty (0 bytes): expected a recording; export it again")
     suffix = file.suffix.lower()
     if suffix in (".csv", ".txt", ".tsv"):
         text = read_text(file)
@@ -93,8 +90,10 @@ def _arrays(
     found: dict[str, np.ndarray], file: Path, units: str | None, up: str | None, options: LoadOptions
 ) -> RecordingFields:
     """Fields from arrays of others: times, positions (T, k, 3) or (T, rows, columns, 3), perhaps labels and rest."""
-    times = np.asarray(files.pick(found, files.TIMES, file.name, "times"), dtype=np.float64)
-    points = np.array(files.pick(found, files.POSITIONS, file.name, "positions"), dtype=np.float64)
+    times = as_array(files.pick(found, files.TIMES, file.name, "times"), f"times of {file.name!r}", "(T,)")
+    points = as_array(
+        files.pick(found, files.POSITIONS, file.name, "positions"), f"positions of {file.name!r}", "(T, markers, 3)"
+    )
     unit = units or files.text_of(found, "units") or "m"
     shape = points.shape
     if points.ndim not in (3, 4) or shape[-1] != 3 or shape[0] != len(times):

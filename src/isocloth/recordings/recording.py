@@ -5,24 +5,24 @@ from __future__ import annotations
 import itertools
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any, cast
 
 import numpy as np
 
 from isocloth.base.errors import InputTypeError, RecordingError, UnknownNameError
+from isocloth.base.numeric import as_array, as_float, shown
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.meshes.units import LARGEST
 from isocloth.recordings.arrays import save_fields
 from isocloth.recordings.bodies import Body, checked
 from isocloth.recordings.fields import RecordingFields
 from isocloth.recordings.load import load_fields
 from isocloth.recordings.resample import resample, steps
 
-#: markers farther apart than this, m, are no cloth: the units are wrong
-LARGEST = 20.0
 #: s; frames farther apart than this show no motion of a cloth, nor do those half as far apart for so long
 SLOWEST, LONGEST = 1.0, 300.0
 #: markers all within this, m, are no cloth either
@@ -69,9 +69,13 @@ class Recording:
         put(self, "times", _times(self.times))
         put(self, "positions", _positions(self.positions, len(self.times)))
         k = self.positions.shape[1]
+        if isinstance(self.labels, str) or not isinstance(self.labels, Iterable):
+            raise InputTypeError(f"labels is {self.labels!r}: expected a list of names, one per marker")
         labels = [str(x) for x in (self.labels if len(self.labels) else range(1, k + 1))]
         if len(labels) != k or len(set(labels)) != k:
-            raise RecordingError(f"{len(labels)} labels for {k} markers: expected one name for each, all different")
+            raise RecordingError(
+                f"{len(labels)} labels for {k} markers, {shown(labels)}: expected one name for each, all different"
+            )
         put(self, "labels", tuple(labels))
         gone = ~np.isfinite(self.positions[:, :, 0]).any(axis=0)
         if gone.any():
@@ -80,14 +84,21 @@ class Recording:
                 "or check which column of the file it is"
             )
         _check_size(self.positions)
+        for name, value, kind in (("mesh", self.mesh, Mesh), ("fabric", self.fabric, Fabric)):
+            if value is not None and not isinstance(value, kind):
+                raise InputTypeError(f"{name} is {value!r}: expected an isocloth.{kind.__name__}, or None")
+        if not isinstance(self.others, Mapping) or not isinstance(self.metadata, Mapping):
+            raise InputTypeError(
+                f"others is {shown(self.others)} and metadata {shown(self.metadata)}: expected a dict each"
+            )
         if self.mesh is not None and self.mesh.n_vertices != k:
             raise RecordingError(
-                f"the mesh has {self.mesh.n_vertices} nodes for {k} markers; expected one node per marker, in their "
-                "order"
+                f"the mesh has {self.mesh.n_vertices} nodes for {k} markers ({self.mesh!r}); expected one node per "
+                "marker, in their order"
             )
         put(self, "held", _held(self.held, k))
         if self.held_path is not None:
-            path = np.ascontiguousarray(self.held_path, dtype=np.float64)
+            path = as_array(self.held_path, "held_path", "(T, held, 3)")
             if path.shape != (len(self.times), len(self.held), 3):
                 raise RecordingError(
                     f"held_path has shape {path.shape}: expected ({len(self.times)}, {len(self.held)}, 3), one "
@@ -98,7 +109,12 @@ class Recording:
         put(self, "others", others)
         put(self, "bodies", checked(self.bodies, others))
         put(self, "notes", tuple(str(x) for x in self.notes))
-        put(self, "metadata", json.loads(json.dumps(dict(self.metadata))))
+        try:
+            put(self, "metadata", json.loads(json.dumps(dict(self.metadata))))
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(
+                f"metadata is {shown(self.metadata)}: expected what JSON can hold ({error}); convert arrays to lists"
+            ) from None
 
     # -------------------------------------------------------------- what it is
 
@@ -151,7 +167,7 @@ class Recording:
         if label in self.others:
             return self.others[label]
         if label not in self.labels:
-            raise UnknownNameError(f"marker {label!r} is unknown; there are {', '.join((*self.labels, *self.others))}")
+            raise UnknownNameError(f"marker {label!r} is unknown; known are {', '.join((*self.labels, *self.others))}")
         return self.positions[:, self.labels.index(label)]
 
     # ------------------------------------------------------------ parts of it
@@ -170,6 +186,8 @@ class Recording:
 
     def window(self, start: float, end: float) -> Recording:
         """The frames from `start` to `end`, s, both included."""
+        if as_float(start) is None or as_float(end) is None:
+            raise InputTypeError(f"the window from start = {start!r} to end = {end!r}: expected two times in s")
         inside = np.flatnonzero((self.times >= start - 1e-9) & (self.times <= end + 1e-9))
         if len(inside) < 2:
             raise RecordingError(
@@ -234,7 +252,7 @@ class Recording:
         """The same with other fields, e.g. `with_(fabric=ic.fabrics["denim"])`."""
         known = {f.name for f in fields(self)}
         if wrong := set(changes) - known:
-            raise InputTypeError(f"a recording has no {sorted(wrong)[0]!r}; it has {', '.join(sorted(known))}")
+            raise InputTypeError(f"a recording has no {sorted(wrong)[0]!r}; known are {', '.join(sorted(known))}")
         return replace(self, **changes)
 
     # ----------------------------------------------------------------- files
@@ -247,7 +265,11 @@ class Recording:
         (rows, columns), `cloth` (labels of the markers on the cloth), `fabric`, `bodies` (what the cloth met),
         `time_units` ("s" or "ms"), and `clean=False` for the columns as they are in the file.
         """
-        return cls(**load_fields(path, **options))
+        found = load_fields(path, **options)
+        try:
+            return cls(**found)
+        except RecordingError as error:
+            raise RecordingError(f"{os.fspath(path)}: {error}") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write .npz or .h5, which `load` reads back."""
@@ -255,19 +277,22 @@ class Recording:
 
 
 def _times(values: Any) -> FloatArray:
-    times = np.ascontiguousarray(values, dtype=np.float64)
-    if times.ndim != 1 or len(times) == 0:
-        raise RecordingError("the recording is empty: it has no frames")
+    times = as_array(values, "times of the recording", "(T,)", RecordingError)
+    if times.ndim != 1:
+        raise RecordingError(f"times of the recording are {shown(values)}, shape {times.shape}: expected (T,), in s")
+    if len(times) == 0:
+        raise RecordingError("the recording is empty: it has no frames, times []; a motion needs at least two")
     if len(times) == 1:
-        raise RecordingError("the recording has one frame; a motion needs at least two")
+        raise RecordingError(f"the recording has one frame, at {times[0]} s; a motion needs at least two")
     if not np.isfinite(times).all():
-        raise RecordingError(f"the time of frame {int(np.argmax(~np.isfinite(times)))} is not a number")
+        wrong = int(np.argmax(~np.isfinite(times)))
+        raise RecordingError(f"the time of frame {wrong} is {times[wrong]}: expected a number of seconds")
     back = np.flatnonzero(np.diff(times) <= 0)
     if len(back):
         i = int(back[0])
         raise RecordingError(
-            f"time runs backwards or stands still: frame {i} is at {times[i]:g} s, frame {i + 1} at "
-            f"{times[i + 1]:g} s; sort the frames, or cut the file there"
+            f"time runs backwards or stands still: frame {i} is at {times[i]} s, frame {i + 1} at {times[i + 1]} s; "
+            "sort the frames, or cut the file there"
         )
     step, duration = float(np.median(np.diff(times))), float(times[-1] - times[0])
     if step > SLOWEST or (step > 0.5 * SLOWEST and duration > LONGEST):
@@ -279,12 +304,14 @@ def _times(values: Any) -> FloatArray:
 
 
 def _positions(values: Any, frames: int) -> FloatArray:
-    points = np.array(values, dtype=np.float64, order="C")
+    points = as_array(values, "positions", f"({frames}, markers, 3)", RecordingError)
     if points.ndim != 3 or points.shape[0] != frames or points.shape[1] < 1 or points.shape[2] != 3:
         raise RecordingError(f"positions have shape {points.shape}: expected ({frames}, markers, 3)")
     points[~np.isfinite(points).all(axis=2)] = np.nan  # a point with a coordinate missing is missing
     if not np.isfinite(points).any():
-        raise RecordingError("no marker is seen in any frame")
+        raise RecordingError(
+            f"no marker is seen in any frame: all positions {points.shape} are nan; check which columns they are"
+        )
     return points
 
 
@@ -305,14 +332,17 @@ def _check_size(points: FloatArray) -> None:
 
 
 def _held(values: Any, k: int) -> IntArray:
-    held: IntArray = np.asarray(values, dtype=np.int64).reshape(-1)
+    given = np.asarray(values)
+    if given.size and given.dtype.kind not in "iu":
+        raise InputTypeError(f"held markers are {shown(values)}: expected different indices from 0 to {k - 1}")
+    held: IntArray = given.astype(np.int64).reshape(-1)
     if len(held) and (held.min() < 0 or held.max() >= k or len(np.unique(held)) != len(held)):
         raise RecordingError(f"held markers are {held.tolist()}: expected different indices from 0 to {k - 1}")
     return held
 
 
 def _other(name: str, values: Any, frames: int) -> FloatArray:
-    points = np.array(values, dtype=np.float64)
+    points = as_array(values, f"{name!r} beside the cloth (others)", f"({frames}, 3)", RecordingError)
     if points.shape != (frames, 3):
-        raise RecordingError(f"{name!r} beside the cloth has shape {points.shape}: expected ({frames}, 3)")
+        raise RecordingError(f"others: {name!r} beside the cloth has shape {points.shape}: expected ({frames}, 3)")
     return points

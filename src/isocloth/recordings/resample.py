@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from isocloth.base.errors import InputError, RecordingError
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray
 
 #: more frames than this are a mistake in the step or in the times
@@ -13,12 +14,12 @@ MOST_FRAMES = 10_000_000
 
 def steps(times: FloatArray, timestep: float) -> FloatArray:
     """Times from the first to the last, evenly apart."""
-    if not (np.isfinite(timestep) and timestep > 0.0):
-        raise InputError(f"timestep = {timestep!r}: expected a positive number of seconds")
+    if not 0.0 < (as_float(timestep) or np.nan) < np.inf:
+        raise InputError(f"timestep = {shown(timestep)}: expected a positive number of seconds")
     count = int(np.floor((times[-1] - times[0]) / timestep + 1e-6)) + 1
     if not 2 <= count <= MOST_FRAMES:
         raise RecordingError(
-            f"a step of {timestep:g} s gives {count} frames from {times[0]:g} to {times[-1]:g} s; choose another one"
+            f"timestep = {timestep:g} s gives {count} frames from {times[0]:g} to {times[-1]:g} s; choose another one"
         )
     return times[0] + timestep * np.arange(count)
 

@@ -45,7 +45,7 @@ def read_table(path: Path, text: str, units: str | None) -> Table:
         elif line.strip():
             lines.append(line)
     if not lines:
-        raise RecordingError(f"{path.name!r} is empty: it has no frames")
+        raise RecordingError(f"{path.name!r} is empty: it has no frames; a motion needs two")
     cut = delimiter_of(lines[0])
     titles = [c.strip() for c in next(csv.reader([lines[0]], delimiter=cut))]
     bare, marks = [], []

@@ -12,13 +12,13 @@ from isocloth import meshes
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
+from isocloth.meshes.units import LARGEST
 from isocloth.scenes.build_obstacle import build_obstacles
 from isocloth.scenes.model import Cloth, GraspPlan, PinchPlan, Scene
 from isocloth.scenes.motions import Follow
 from isocloth.scenes.places import find_place
-from isocloth.scenes.problems import Problems
+from isocloth.scenes.problems import Problems, as_keys
 from isocloth.scenes.scheduled import ScheduledSimulation
-from isocloth.scenes.table import LARGEST
 from isocloth.simulation import Simulation
 
 GENERATORS: dict[str, Callable[..., Mesh]] = {
@@ -54,29 +54,35 @@ def build(scene: Scene) -> Simulation:
         contact["contact"] = settings.contact
     if settings.resolve_start:
         contact["resolve_start"] = True
-    sim = ScheduledSimulation(
-        _noisy(mesh, scene.cloth),
-        scene.fabric,
-        rest=mesh,
-        timestep=settings.timestep,
-        gravity=settings.gravity,
-        integrator=settings.integrator,
-        model=settings.model,
-        solver=settings.solver,
-        discretisation=settings.discretisation,
-        bending_model=None if settings.bending_model == "hessian" else settings.bending_model,
-        **contact,
-    )
+    try:
+        sim = ScheduledSimulation(
+            _noisy(mesh, scene.cloth),
+            scene.fabric,
+            rest=mesh,
+            units="m",  # its size was checked with the scene
+            timestep=settings.timestep,
+            gravity=settings.gravity,
+            integrator=settings.integrator,
+            model=settings.model,
+            solver=settings.solver,
+            discretisation=settings.discretisation,
+            bending_model=None if settings.bending_model == "hessian" else settings.bending_model,
+            **contact,
+        )
+    except ValueError as error:
+        problems.add("simulation", as_keys(str(error)))
+        problems.raise_if_any()
+        raise
     for i, plan in enumerate(scene.grasps):
         try:
             _hold(sim, plan, mesh)
         except ValueError as error:
-            problems.add(f"grasp[{i}]", str(error))
+            problems.add(f"grasp[{i}]", as_keys(str(error)))
     for i, pinch in enumerate(scene.pinches):
         try:
             _pinch(sim, pinch)
         except ValueError as error:
-            problems.add(f"pinch[{i}]", str(error))
+            problems.add(f"pinch[{i}]", as_keys(str(error)))
     problems.raise_if_any()
     return sim
 
@@ -112,8 +118,7 @@ def _generate(cloth: Cloth) -> Mesh:
 def _load(cloth: Cloth) -> Mesh:
     if cloth.file is None:
         raise InputError("is missing; give the path of a mesh file")
-    mesh = Mesh.load(cloth.file)
-    return mesh if cloth.scale == 1.0 else mesh.with_vertices(cloth.scale * mesh.vertices)
+    return Mesh.load(cloth.file, scale=cloth.scale)
 
 
 def _noisy(mesh: Mesh, cloth: Cloth) -> Mesh:

@@ -13,12 +13,12 @@ from isocloth import obstacles
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
+from isocloth.meshes.units import LARGEST
 from isocloth.obstacles import Obstacle
 from isocloth.obstacles.motion import SAME_PLACE
 from isocloth.scenes.model import ObstaclePlan
 from isocloth.scenes.motions import Follow
-from isocloth.scenes.problems import Problems
-from isocloth.scenes.table import LARGEST
+from isocloth.scenes.problems import Problems, as_keys
 
 KINDS: dict[str, Callable[..., Obstacle]] = {
     "floor": obstacles.Floor,
@@ -40,7 +40,7 @@ def build_obstacles(plans: Sequence[ObstaclePlan], problems: Problems) -> list[O
         try:
             found.append(build_obstacle(plan))
         except (ValueError, TypeError, OSError) as error:
-            problems.add(f"obstacle[{i}]", str(error))
+            problems.add(f"obstacle[{i}]", as_keys(str(error)))
     problems.raise_if_any()
     return found
 
@@ -101,8 +101,7 @@ def _path(plan: ObstaclePlan, start: FloatArray) -> Callable[[float], FloatArray
 def _load(plan: ObstaclePlan) -> Mesh:
     if plan.file is None:
         raise InputError("path is missing; give the path of a mesh file")
-    mesh = Mesh.load(plan.file)
-    mesh = mesh if plan.scale == 1.0 else mesh.with_vertices(plan.scale * mesh.vertices)
+    mesh = Mesh.load(plan.file, scale=plan.scale)
     size = float(np.ptp(mesh.vertices, axis=0).max())
     if size > LARGEST:
         raise InputError(f"the mesh is {size:g} m large; is its unit mm or cm? Then write scale = 0.001 or 0.01")

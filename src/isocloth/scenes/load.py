@@ -7,7 +7,8 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from isocloth.base.errors import MissingFileError, SceneError
+from isocloth.base.errors import SceneError
+from isocloth.base.files import as_path, existing_file
 from isocloth.scenes.model import Scene
 from isocloth.scenes.problems import Problems
 from isocloth.scenes.read_cloth import read_cloth
@@ -21,7 +22,7 @@ from isocloth.scenes.table import Table
 
 def load_scene(path: str | os.PathLike[str]) -> Scene:
     """Read a scene file (TOML); `SceneError` lists what is wrong with it."""
-    source = Path(path)
+    source = as_path(path, "scene file")
     return read_scene(parse_file(source), source)
 
 
@@ -57,17 +58,17 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
 
 def parse_file(source: Path) -> dict[str, Any]:
     """The tables of a scene file."""
-    if not source.is_file():
-        what = "is a folder" if source.is_dir() else "does not exist"
-        raise MissingFileError(f"scene file {str(source)!r} {what}; check the path")
+    existing_file(source, "scene file")
     try:
         return tomllib.loads(source.read_bytes().decode("utf-8-sig").replace("\r\n", "\n"))
     except tomllib.TOMLDecodeError as error:
         raise SceneError(f"{source}: this is no valid TOML: {error}; see docs/scenes.md for examples") from None
     except UnicodeDecodeError as error:
-        raise SceneError(f"{source}: this is no UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise SceneError(
+            f"{source}: this is no UTF-8 text ({error.reason} at byte {error.start}): expected UTF-8"
+        ) from None
     except (RecursionError, ValueError) as error:  # absurd nesting, or a number of thousands of digits
-        raise SceneError(f"{source}: this TOML cannot be read: {error}") from None
+        raise SceneError(f"{source}: this TOML cannot be read: {error}; expected tables of a scene") from None
 
 
 def _table(top: Table, name: str, required: bool = False) -> Table:

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from isocloth.base.errors import InputError, MissingFileError
+from isocloth.base.errors import InputError
+from isocloth.base.files import existing_file
 from isocloth.base.typing import FloatArray
 
 
 def read_path_file(path: Path) -> tuple[FloatArray, FloatArray]:
     """Times (T,) in s and positions (T, k, 3) in m. A first line that is no numbers is a header."""
-    if not path.is_file():
-        raise MissingFileError(f"{str(path)!r} does not exist; the path is relative to the scene file")
+    existing_file(path, "path file (its name is relative to the scene file)")
     try:
         with open(path, newline="", encoding="utf-8-sig") as file:
             lines = [(reader.line_num, row) for reader in [csv.reader(file)] for row in reader if any(row)]

@@ -59,5 +59,5 @@ def _some(nodes: IntArray, otherwise: str) -> IntArray:
 
 def _index(i: int, count: int, what: str) -> int:
     if i >= count:
-        raise InputError(f"the cloth has {count} {what}, counted from 0, but number {i} is asked for")
+        raise InputError(f"the cloth has {count} {what}, counted from 0, but number {i} is asked for: choose another")
     return i

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from isocloth.base.errors import SceneError
-
-LONGEST_VALUE = 60
 
 
 class Problems:
@@ -33,15 +31,6 @@ class Problems:
         raise SceneError(f"{where}: {len(self.messages)} problems\n  " + "\n  ".join(self.messages))
 
 
-def shown(value: Any) -> str:
-    """A value from the file, short enough for a message."""
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # an integer of thousands of digits has no repr
-        text = f"a very large {type(value).__name__}"
-    return text if len(text) <= LONGEST_VALUE else text[: LONGEST_VALUE - 4] + " ..."
-
-
 def nearest(name: str, known: Iterable[str]) -> str:
     """A question, "did you mean ...?", for a misspelt name, or a list of the known ones."""
     choices = list(known)
@@ -49,3 +38,9 @@ def nearest(name: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close[0]!r}?"
     return f"known are {', '.join(choices)}"
+
+
+def as_keys(message: str) -> str:
+    """A message of the package with `name='value'` as a scene file has it, `name = "value"`."""
+    text = re.sub(r"\b(\w+)=['\"](\w+)['\"]", r'\1 = "\2"', message)
+    return re.sub(r"\b(\w+)=(True|False)\b", lambda found: f"{found[1]} = {found[2].lower()}", text)

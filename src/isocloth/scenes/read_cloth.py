@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from isocloth.meshes.arguments import MOST_NODES
 from isocloth.scenes.model import Cloth
 from isocloth.scenes.read_rotation import read_rotation
 from isocloth.scenes.table import Table
@@ -27,9 +28,6 @@ SHAPES: dict[str, dict[str, str]] = {
     },
     "file": {"path": "path", "scale": "scale"},
 }  # fmt: skip
-
-#: more nodes than this would not fit into memory: a slip of the keyboard
-MOST_NODES = 1_000_000
 
 
 def read_cloth(table: Table, folder: Path) -> Cloth:
@@ -96,4 +94,6 @@ def _foreign_sizes(table: Table, shape: str) -> None:
         if owners and shape not in owners:
             table.take(key)
             mine = ", ".join(SHAPES[shape])
-            table.complain(key, f"belongs to shape {' or '.join(map(repr, owners))}; {shape!r} has {mine}")
+            table.complain(
+                key, f"belongs to shape {' or '.join(map(repr, owners))}; {shape!r} has {mine}: leave it out"
+            )

@@ -44,7 +44,7 @@ def _nodes(table: Table) -> tuple[int, ...]:
         table.complain("nodes", "expected indices of nodes, counted from 0, such as [0, 16]")
         return ()
     if len(set(listed)) != len(listed):
-        table.complain("nodes", "names a node twice")
+        table.complain("nodes", "names a node twice; give each once")
     return tuple(listed)
 
 

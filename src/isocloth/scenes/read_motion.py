@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.typing import FloatArray
+from isocloth.meshes.units import LARGEST
 from isocloth.scenes.motions import Follow, Hold, Line, Motion, Oscillate
 from isocloth.scenes.path_file import read_path_file
-from isocloth.scenes.table import LARGEST, Table, as_number, as_vector
+from isocloth.scenes.table import Table, as_number, as_vector
 
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
 
@@ -40,7 +41,10 @@ def read_motion(table: Table, folder: Path, timestep: float) -> Motion:
         if owners and name not in owners:
             table.take(key)
             if name:
-                table.complain(key, f"belongs to motion {' or '.join(map(repr, owners))}, not {name!r}")
+                table.complain(
+                    key,
+                    f"belongs to motion {' or '.join(map(repr, owners))}, not {name!r}; leave it out",
+                )
     return motion
 
 
@@ -56,7 +60,9 @@ def _oscillate(table: Table, timestep: float) -> Oscillate:
         )
     ramp = table.number("ramp", 0.0, unit="s", least=0.0)
     if 2.0 * ramp > stop - start:
-        table.complain("ramp", f"two ramps do not fit between start and stop, {stop - start:g} s")
+        table.complain(
+            "ramp", f"two ramps do not fit between start and stop, {stop - start:g} s; expected less than half of it"
+        )
     return Oscillate(
         amplitude=_amplitude(table) or (0.0, 0.0, 0.0), frequency=frequency, start=start, stop=stop, ramp=ramp
     )
@@ -83,7 +89,7 @@ def _amplitude(table: Table) -> tuple[float, float, float] | None:
         x, y, z = (size * part / length for part in direction)
         vector = (x, y, z)
     if abs(size) > LARGEST:
-        table.complain("amplitude", f"{size:g} m is larger than any cloth; is it in cm?")
+        table.complain("amplitude", f"{size:g} m is larger than any cloth; is it in cm? Expected m")
     return vector
 
 

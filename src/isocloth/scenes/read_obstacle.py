@@ -5,11 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from isocloth.meshes.units import LARGEST
 from isocloth.scenes.model import ObstaclePlan, Vector
 from isocloth.scenes.motions import Hold
 from isocloth.scenes.read_motion import read_motion
 from isocloth.scenes.read_rotation import read_rotation
-from isocloth.scenes.table import LARGEST, Table, as_vector
+from isocloth.scenes.table import Table, as_vector
 
 #: fields of every kind and what they are; a * marks a required one
 KINDS: dict[str, dict[str, str]] = {
@@ -88,7 +89,7 @@ def read_vector(table: Table, key: str, what: str) -> Vector | None:
     elif what == "direction" and not any(vector):
         table.complain(key, "expected a vector that is not zero")
     elif what != "direction" and max(map(abs, vector)) > LARGEST:
-        table.complain(key, f"is more than {LARGEST:g} m away or large; is it in cm?")
+        table.complain(key, f"is more than {LARGEST:g} m away or large; is it in cm? Expected m")
     return vector
 
 
@@ -109,4 +110,4 @@ def _foreign_sizes(table: Table, kind: str) -> None:
         if owners and kind not in owners:
             table.take(key)
             mine = ", ".join(KINDS[kind])
-            table.complain(key, f"belongs to kind {' or '.join(map(repr, owners))}; {kind!r} has {mine}")
+            table.complain(key, f"belongs to kind {' or '.join(map(repr, owners))}; {kind!r} has {mine}: leave it out")

@@ -6,7 +6,7 @@ from isocloth.models import BENDINGS
 from isocloth.scenes.model import Settings
 from isocloth.scenes.read_model import read_model
 from isocloth.scenes.table import Table
-from isocloth.simulation.arguments import LONGEST_TIMESTEP
+from isocloth.simulation.arguments import LONGEST_TIMESTEP, SHORTEST_TIMESTEP
 from isocloth.simulation.integrators import INTEGRATORS
 from isocloth.solvers import SOLVERS
 from isocloth.solvers.contact_methods import CONTACTS
@@ -20,6 +20,8 @@ def read_settings(table: Table) -> Settings:
     timestep = table.number(
         "timestep", 0.01, unit="s", above=0.0, most=LONGEST_TIMESTEP, hint="in seconds, not milliseconds"
     )
+    if timestep < SHORTEST_TIMESTEP:
+        table.complain("timestep", f"expected at least {SHORTEST_TIMESTEP:g} s, shorter steps drown in rounding")
     duration = table.number("duration", unit="s", above=0.0)
     every = table.number("every", unit="s", above=0.0) if table.has("every") else None
     table.take("every")
@@ -43,10 +45,13 @@ def read_settings(table: Table) -> Settings:
     )
     table.take("discretisation")
     table.take("solver")
-    if duration < timestep / 2:
-        table.complain("duration", f"is shorter than one timestep of {timestep:g} s")
+    if duration < (1.0 - 1e-6) * timestep:
+        table.complain("duration", f"is shorter than one timestep of {timestep:g} s; expected at least one")
     if duration / timestep > MOST_STEPS:
-        table.complain("duration", f"is {duration / timestep:.3g} steps of {timestep:g} s; is it in seconds?")
+        table.complain(
+            "duration",
+            f"is {duration / timestep:.3g} steps of {timestep:g} s; is it in seconds? Expected at most {MOST_STEPS}",
+        )
     if every is not None:
         check_every(table, every, timestep)
     table.close()
@@ -57,7 +62,7 @@ def check_every(table: Table, every: float, timestep: float) -> None:
     """Frames fall on steps, so the time between them is a multiple of the timestep."""
     ratio = every / timestep
     if ratio > MOST_STEPS:
-        table.complain("every", "is longer than any run")
+        table.complain("every", "is longer than any run; expected seconds between two frames")
     elif ratio == ratio and (round(ratio) < 1 or abs(round(ratio) - ratio) > 1e-6 * ratio):
         better = max(1, round(ratio)) * timestep
-        table.complain("every", f"is no multiple of the timestep, {timestep:g} s; {better:g} would be")
+        table.complain("every", f"is no multiple of the timestep, {timestep:g} s; {better:g} would be, give such a one")

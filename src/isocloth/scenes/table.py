@@ -6,12 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from isocloth.scenes.problems import Problems, nearest, shown
+from isocloth.base.numeric import shown
+from isocloth.meshes.units import LARGEST
+from isocloth.scenes.problems import Problems, nearest
 
 NAN = math.nan
-
-#: no cloth is this large (m): a larger number is in another unit
-LARGEST = 20.0
 
 
 class Table:

@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.meshes.units import check_same_unit, check_size
+from isocloth.obstacles import Obstacle
 
 LONGEST_TIMESTEP = 0.1
+
+#: s: in shorter steps the cloth moves by less than positions are rounded, and no solver converges
+SHORTEST_TIMESTEP = 1e-6
 
 
 def as_fabric(fabric: Any) -> Fabric:
@@ -35,6 +42,11 @@ def as_timestep(value: float) -> float:
             f"timestep = {value!r} s: expected more than 0 and at most {LONGEST_TIMESTEP} s; 0.01 is a good choice (in "
             "seconds, not milliseconds)"
         )
+    if number < SHORTEST_TIMESTEP:
+        raise InputError(
+            f"timestep = {value!r} s: expected at least {SHORTEST_TIMESTEP:g} s, shorter steps drown in rounding; 0.01 "
+            "is a good choice, use a longer one"
+        )
     return number
 
 
@@ -48,8 +60,22 @@ def as_gravity(value: float) -> float:
     return gravity
 
 
-def as_rest(mesh: Any, rest: Mesh | ArrayLike | None) -> Mesh:
-    """The rest shape of a cloth that starts as `mesh`."""
+def as_obstacles(obstacles: Any) -> tuple[Obstacle, ...]:
+    """Obstacles of a list; what they are is checked where they meet the cloth."""
+    if isinstance(obstacles, Obstacle):
+        raise InputTypeError(
+            f"obstacles is a {type(obstacles).__name__}: expected a list of obstacles; write obstacles=[...] around it"
+        )
+    try:
+        if not isinstance(obstacles, str | Mapping):
+            return tuple(obstacles)
+    except TypeError:
+        pass
+    raise InputTypeError(f"obstacles is {shown(obstacles)}: expected a list of obstacles, obstacles=[ic.Floor()] say")
+
+
+def as_rest(mesh: Any, rest: Mesh | ArrayLike | None, units: Any = None) -> Mesh:
+    """The rest shape of a cloth that starts as `mesh`, both in m; `units` "m" says that it may be larger than any."""
     if not isinstance(mesh, Mesh):
         raise InputTypeError(f"mesh is {type(mesh).__name__}: expected an isocloth.Mesh, e.g. ic.meshes.rectangle(...)")
     if rest is None:
@@ -58,18 +84,26 @@ def as_rest(mesh: Any, rest: Mesh | ArrayLike | None) -> Mesh:
         if rest.faces.shape != mesh.faces.shape or not np.array_equal(rest.faces, mesh.faces):
             raise InputError("rest has other faces than mesh: expected the same connectivity in another shape")
     else:
-        rest = mesh.with_vertices(np.asarray(rest, dtype=np.float64))
+        rest = mesh.with_vertices(rest)
     rest.check_rest_shape()
+    check_size(rest.vertices, units)
+    if rest is not mesh:
+        start = mesh.vertices[rest.edges]
+        check_same_unit(np.linalg.norm(start[:, 1] - start[:, 0], axis=1), rest.edge_lengths)
     return rest
 
 
 def nodal(name: str, value: ArrayLike, n: int) -> FloatArray:
     """A copy of finite numbers (n, 3)."""
-    array = np.array(value, dtype=np.float64)
+    try:
+        array = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{name} are {type(value).__name__}: expected numbers of shape ({n}, 3)") from None
     if array.shape != (n, 3):
-        raise InputError(f"{name} have shape {array.shape}: expected ({n}, 3)")
+        raise InputError(f"{name} have shape {array.shape}, {type(value).__name__}: expected ({n}, 3)")
     if not np.isfinite(array).all():
-        raise InputError(f"{name} of node {int(np.argwhere(~np.isfinite(array))[0, 0])} are not finite")
+        node = int(np.argwhere(~np.isfinite(array))[0, 0])
+        raise InputError(f"{name} of node {node} are not finite, {array[node].tolist()}: expected finite numbers")
     return array
 
 
@@ -82,10 +116,9 @@ def read_only(array: FloatArray) -> FloatArray:
 
 def finite(name: str, value: float, unit: str) -> float:
     """A finite number."""
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        raise InputTypeError(f"{name} = {value!r}: expected a number in {unit}") from None
+    number = as_float(value)
+    if number is None:
+        raise InputTypeError(f"{name} = {shown(value)}: expected a number in {unit}")
     if not math.isfinite(number):
         raise InputError(f"{name} = {value!r}: expected a finite number in {unit}")
     return number

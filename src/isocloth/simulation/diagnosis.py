@@ -12,6 +12,9 @@ from isocloth.solvers.outcome import Outcome
 #: by more than a hundredth
 INFEASIBLE = 0.03
 
+#: s: where steps this short are not solved, shorter ones will not be either
+SHORT = 1e-4
+
 #: parts of the errors of an overstretched cloth that it is asked to lose in the smallest part of a step, where it
 #: cannot lose all, one after the other until that can be solved
 HEALED = (0.5, 0.1, 0.02)
@@ -53,8 +56,11 @@ def limit_speed(velocities: FloatArray, fastest: float) -> FloatArray:
     return slower
 
 
-def diagnose(cloth: Cloth, positions: FloatArray, held: BoolArray, error: float) -> str:
-    """Empty, or why a cloth with this isometry error, the largest of the parts of a step, cannot be trusted."""
+def diagnose(cloth: Cloth, positions: FloatArray, held: BoolArray, error: float, touching: bool = False) -> str:
+    """Empty, or why a cloth with this isometry error, the largest of the parts of a step, cannot be trusted.
+
+    touching: whether obstacles, jaws or layers press on it.
+    """
     if not overstretched(cloth, error):
         return ""
     rows = cloth.rows
@@ -70,6 +76,11 @@ def diagnose(cloth: Cloth, positions: FloatArray, held: BoolArray, error: float)
     angle = np.degrees(np.abs(values[rows.enforced & ~lengths]).max(initial=0.0))
     if not held.any():
         off = f"sheared by up to {angle:.1f} degrees" if worst < INFEASIBLE / 2 else f"off by up to {100 * worst:.1f} %"
+        if touching:
+            return (
+                f"lengths or angles are {off}, and nobody holds the cloth: what touches it leaves it no room, or moves "
+                "too violently; move obstacles more slowly, or leave the thickness of the cloth between them"
+            )
         return (
             f"lengths or angles are {off}: the positions are no isometric image of the rest shape; "
             "check what was assigned to them, or `rest`"
@@ -91,15 +102,18 @@ def diagnose(cloth: Cloth, positions: FloatArray, held: BoolArray, error: float)
     )
 
 
-def unsolved(outcome: Outcome) -> str:
-    """What to say of a solver that gave up."""
+def unsolved(outcome: Outcome, timestep: float) -> str:
+    """What to say of a solver that gave up on a step of this length, s."""
     touching = ""
     if outcome.contacts:
         touching = (
             f", {outcome.contacts} contacts whose forces are off Coulomb's law by {outcome.friction_residual:.1e} of "
             f"the largest, and a smallest gap of {1e3 * outcome.min_gap:.2g} mm"
         )
+    remedy = "use a smaller timestep or gentler paths"
+    if timestep <= SHORT:
+        remedy = f"use gentler paths, or a longer timestep: steps of {timestep:g} s are short already"
     return (
         f"the solver stopped with strain gap {outcome.strain_gap:.1e}, force residual {outcome.force_residual:.1e} "
-        f"m/s^2{touching}; use a smaller timestep or gentler paths"
+        f"m/s^2{touching}; {remedy}"
     )

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.simulation.state import State
 
@@ -91,9 +92,10 @@ class Grasp:
         """Prescribed positions (k, 3) m at a time in s."""
         if self.path is None:
             return self._target
-        points = np.array(self.path(time), dtype=np.float64, order="C")
-        if points.shape != (len(self.nodes), 3):
+        points = self.path(time)
+        if not isinstance(points, np.ndarray) or points.shape != (len(self.nodes), 3):
             points = _positions(points, len(self.nodes), f"path({time:.6g})")
+        points = np.array(points, dtype=np.float64, order="C")
         self._sent = (time, points)
         return points
 
@@ -187,8 +189,10 @@ def _as_path(path: Any, count: int, now: float) -> Path | None:
         _positions(path(now), count, f"path({now:.6g})")
         return path
     if isinstance(path, tuple) and len(path) == 2:
-        times = np.asarray(path[0], dtype=np.float64)
-        points = np.asarray(path[1], dtype=np.float64)
+        try:
+            times, points = np.asarray(path[0], dtype=np.float64), np.asarray(path[1], dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputTypeError(f"path = {shown(path)}: expected numbers, (times, positions)") from None
         if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
             raise InputError(
                 f"path times have shape {times.shape}: expected at least two, increasing, in s: (times, positions)"
@@ -207,11 +211,15 @@ def _as_path(path: Any, count: int, now: float) -> Path | None:
 
 
 def _positions(value: Any, count: int, what: str) -> FloatArray:
-    points = np.asarray(value, dtype=np.float64)
+    try:
+        points = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputTypeError(f"{what} gave {shown(value)}: expected ({count}, 3), x y z in m of every node") from None
     if count == 1 and points.shape == (3,):
         points = points[None]
     if points.shape != (count, 3):
-        raise InputError(f"{what} gave shape {points.shape}: expected ({count}, 3), x y z in m for every held node")
+        given = f"shape {points.shape}" if points.ndim else shown(value)
+        raise InputError(f"{what} gave {given}: expected ({count}, 3), x y z in m for every held node")
     _finite(points, what)
     return points.copy()
 
@@ -219,4 +227,6 @@ def _positions(value: Any, count: int, what: str) -> FloatArray:
 def _finite(points: FloatArray, what: str) -> None:
     if not np.isfinite(points).all():
         where = tuple(int(i) for i in np.argwhere(~np.isfinite(points))[0])
-        raise InputError(f"{what} gave a number that is not finite at index {where}: expected positions in m")
+        raise InputError(
+            f"{what} gave {points[where]}, a number that is not finite, at index {where}: expected positions in m"
+        )

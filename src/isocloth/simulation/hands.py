@@ -45,7 +45,10 @@ class Hands:
 
     def free_nodes(self, nodes: ArrayLike, state: State) -> IntArray:
         """Checked indices (k,) of nodes that nobody holds yet."""
-        chosen = np.atleast_1d(np.asarray(nodes))
+        try:
+            chosen = np.atleast_1d(np.asarray(nodes))
+        except ValueError:  # rows of different length
+            chosen = np.empty(0)
         if chosen.ndim != 1 or len(chosen) == 0 or not np.issubdtype(chosen.dtype, np.integer):
             raise InputTypeError(f"nodes = {nodes!r}: expected node indices (integers), e.g. mesh.nearest([x, y, z])")
         n = len(self.held)
@@ -53,7 +56,7 @@ class Hands:
         if outside.any():
             raise InputError(f"node {int(chosen[outside][0])} does not exist: expected indices from 0 to {n - 1}")
         if len(np.unique(chosen)) != len(chosen):
-            raise InputError(f"nodes = {chosen.tolist()}: a node is named twice")
+            raise InputError(f"nodes = {chosen.tolist()}: a node is named twice; give each once")
         taken = self.taken(state)[chosen]
         if taken.any():
             raise InputError(f"node {int(chosen[taken][0])} is held already; release that grasp before a new one")

@@ -8,16 +8,18 @@ import numbers
 import pickle
 import sys
 import time
-import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from isocloth.base.errors import InputError, MissingFileError
-from isocloth.base.files import atomic_path
+from isocloth.base.archives import read_archive
+from isocloth.base.errors import InputError, InputTypeError, MissingFileError
+from isocloth.base.files import as_path, atomic_path
+from isocloth.base.locks import locked
 from isocloth.base.typing import FloatArray, IntArray
+from isocloth.simulation.arguments import LONGEST_TIMESTEP
 from isocloth.simulation.recorder import Recorder
 from isocloth.simulation.report import RECORDED, Report
 from isocloth.simulation.state import State
@@ -26,6 +28,23 @@ from isocloth.trajectory import Trajectory
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
 
+
+class Plan(NamedTuple):
+    """How many steps a run takes, how long the last one is (s), and how many steps lie between two frames."""
+
+    total: int
+    last: float
+    stride: int
+
+
+#: steps: a duration this near to a whole number of steps is one
+WHOLE = 1e-6
+
+#: steps: a rest of less than this makes the last step longer and is no step of its own: tiny steps do not converge
+LONGER = 0.1
+
+#: more would be years of computing, and more frames than memory holds: another unit
+MOST_STEPS = 100_000_000
 
 #: of checkpoints; another number where states hold other arrays
 FORMAT = 2
@@ -43,13 +62,29 @@ def run(
     on_frame: Callable[[Simulation], None] | None = None,
 ) -> Trajectory:
     """See `Simulation.run`."""
-    stride = _stride(every, sim.timestep)
-    total = _steps(duration, sim.timestep)
-    recorder, done = Recorder(), 0
-    if checkpoint is not None and not Path(checkpoint).absolute().parent.is_dir():
-        raise MissingFileError(f"the folder of the checkpoint {str(checkpoint)!r} does not exist; create it first")
-    if checkpoint is not None and Path(checkpoint).exists():
-        done = _resume(sim, recorder, Path(checkpoint), total, stride)
+    plan = Plan(*_steps(duration, sim.timestep), _stride(every, sim.timestep))
+    if on_frame is not None and not callable(on_frame):
+        raise InputTypeError(f"on_frame is {on_frame!r}: expected a function of the simulation, or None")
+    if checkpoint is None:
+        return _run(sim, plan, progress, None, 0.0, False, on_frame)
+    _check_seconds("checkpoint_seconds", checkpoint_seconds, "of computing between two checkpoints", least=0.0)
+    file = as_path(checkpoint, "checkpoint")
+    if not file.absolute().parent.is_dir():
+        raise MissingFileError(
+            f"the folder of the checkpoint {str(checkpoint)!r} does not exist: expected one; create it first"
+        )
+    with locked(file, f"running with the checkpoint {str(checkpoint)!r}"):
+        return _run(sim, plan, progress, file, checkpoint_seconds, keep_checkpoint, on_frame)
+
+
+def _run(
+    sim: Simulation, plan: Plan, progress: bool, checkpoint: Path | None, checkpoint_seconds: float,
+    keep_checkpoint: bool, on_frame: Callable[[Simulation], None] | None,
+) -> Trajectory:  # fmt: skip
+    """The run that was planned; nobody else writes its checkpoint meanwhile."""
+    recorder, done, total = Recorder(), 0, plan.total
+    if checkpoint is not None and checkpoint.exists():
+        done = _resume(sim, recorder, checkpoint, plan)
     if done == 0:
         recorder.add(sim, [])
     # a state is replaced by the next one, never written into: what was true at the last frame stays at hand
@@ -60,13 +95,13 @@ def run(
     saved = time.monotonic()
     try:
         while done < total:
-            report = sim.step()
+            report = sim.step() if done < total - 1 else _last_step(sim, plan.last)
             done += 1
             pending.append(report)
             if not report.converged and warned < 3:
                 report.warn()
                 warned += 1
-            if done % stride == 0 or done == total:
+            if done % plan.stride == 0 or done == total:
                 recorder.add(sim, pending)
                 pending, framed = [], (sim.state, sim.hands.targets(), done)
                 if on_frame is not None:
@@ -75,54 +110,97 @@ def run(
                     finally:  # what it has moved stays moved, even if it was interrupted
                         framed = (sim.state, sim.hands.targets(), done)
                 if checkpoint is not None and time.monotonic() - saved > checkpoint_seconds:
-                    _save(sim, recorder, Path(checkpoint), *framed, total, stride)
+                    _save(sim, recorder, checkpoint, *framed, plan)
                     saved = time.monotonic()
             if meter:
                 meter.show(done, report)
     except BaseException:
         # interrupted or failed: what was reached is kept
         if checkpoint is not None and framed[2] > 0:
-            _save(sim, recorder, Path(checkpoint), *framed, total, stride)
+            _save(sim, recorder, checkpoint, *framed, plan)
         raise
     finally:
         if meter:
             meter.close()
     if checkpoint is not None and keep_checkpoint:
-        _save(sim, recorder, Path(checkpoint), *framed, total, stride)
+        _save(sim, recorder, checkpoint, *framed, plan)
     elif checkpoint is not None:
-        Path(checkpoint).unlink(missing_ok=True)
+        checkpoint.unlink(missing_ok=True)
     return recorder.trajectory(sim)
 
 
-def _steps(duration: float, timestep: float) -> int:
-    if not (isinstance(duration, numbers.Real) and math.isfinite(duration) and duration > 0):
+def _last_step(sim: Simulation, length: float) -> Report:
+    """The step that ends the run, in s, whose length is the timestep in most runs."""
+    usual = sim.timestep
+    if length == usual:
+        return sim.step()
+    sim.timestep = length
+    try:
+        return sim.step()
+    finally:
+        sim.timestep = usual
+
+
+def _check_seconds(name: str, value: Any, what: str, *, least: float) -> None:
+    """Raise unless it is a finite number of seconds, not less than `least`; `what` says what they are."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InputTypeError(f"{name} = {value!r}: expected a number of seconds {what}")
+    if not least <= float(value) < math.inf:
+        raise InputError(f"{name} = {value!r}: expected a number of seconds {what}, at least {least:g}")
+
+
+def _steps(duration: float, timestep: float) -> tuple[int, float]:
+    """How many steps a run takes, and how long the last one is, s."""
+    if isinstance(duration, bool) or not isinstance(duration, numbers.Real):
+        raise InputTypeError(f"duration = {duration!r}: expected a positive number of seconds")
+    if not (math.isfinite(duration) and duration > 0):
         raise InputError(f"duration = {duration!r}: expected a positive number of seconds")
-    steps = round(duration / timestep)
-    if steps < 1:
-        raise InputError(f"duration = {duration} s is shorter than the timestep, {timestep} s")
-    return steps
+    exact = duration / timestep
+    steps = round(exact)
+    if exact < 1.0 - WHOLE:
+        raise InputError(
+            f"duration = {duration} s is shorter than the timestep, {timestep} s: expected at least one step; simulate "
+            "for longer, or use a shorter timestep"
+        )
+    if steps > MOST_STEPS:
+        raise InputError(
+            f"duration = {duration} s is {exact:.3g} steps of {timestep} s: expected at most {MOST_STEPS}; run in parts"
+        )
+    if abs(exact - steps) <= WHOLE:
+        return steps, timestep
+    whole = math.floor(exact)
+    rest = (exact - whole) * timestep
+    longer = timestep + rest
+    if rest < LONGER * timestep and longer <= LONGEST_TIMESTEP:
+        return whole, longer
+    return whole + 1, rest
 
 
 def _stride(every: float | None, timestep: float) -> int:
     if every is None:
         return 1
+    if isinstance(every, bool) or not isinstance(every, numbers.Real):
+        raise InputTypeError(f"every = {every!r}: expected a positive number of seconds between frames, or None")
     if not (math.isfinite(every) and every > 0):
         raise InputError(f"every = {every!r}: expected a positive number of seconds between frames")
     stride = round(every / timestep)
     if stride < 1 or abs(stride * timestep - every) > 1e-6 * every:
-        raise InputError(f"every = {every} s is not a multiple of the timestep, {timestep} s")
+        raise InputError(
+            f"every = {every} s is not a multiple of the timestep, {timestep} s: expected one, e.g. "
+            f"{max(1, stride) * timestep:g}"
+        )
     return stride
 
 
 def _save(
     sim: Simulation, recorder: Recorder, path: Path, state: State, targets: tuple[FloatArray, ...], done: int,
-    total: int, stride: int,
+    plan: Plan,
 ) -> None:  # fmt: skip
     arrays = {f"state_{k}": np.asarray(v) for k, v in state.to_dict().items()}
     frames = {f"report_{k}": np.array(v, dtype=np.float64) for k, v in recorder.reports.items()}
-    run: dict[str, Any] = {"format": FORMAT, "done": done, "total": total, "timestep": sim.timestep}
+    run: dict[str, Any] = {"format": FORMAT, "done": done, "total": plan.total, "timestep": sim.timestep}
     run["node_targets"], run["gripper_targets"], run["obstacle_targets"] = targets
-    run["run"] = _fingerprint(sim, total, stride)
+    run["run"] = _fingerprint(sim, plan)
     run["obstacles"] = np.array(_among(sim), dtype=np.str_)
     run["times"] = np.array(recorder.times)
     run["placed"] = recorder.placed_arrays(len(sim.obstacles))
@@ -132,11 +210,12 @@ def _save(
         np.savez(file, allow_pickle=False, **run, **arrays, **frames)
 
 
-def _fingerprint(sim: Simulation, total: int, stride: int) -> str:
+def _fingerprint(sim: Simulation, plan: Plan) -> str:
     """What has to be the same for a run to be the same run (paths excepted: they are the caller's functions)."""
     shape = hashlib.sha256(sim.mesh.vertices.tobytes() + sim.mesh.faces.tobytes() + sim.rest.vertices.tobytes())
+    steps = plan.total if plan.last == sim.timestep else (plan.total, plan.last)
     return repr(
-        (total, stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
+        (steps, plan.stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
          sim.settings, len(sim.cloth.rows), shape.hexdigest(), sim.self_collision)
     )  # fmt: skip
 
@@ -152,21 +231,22 @@ def _among(sim: Simulation) -> list[str]:
     return found
 
 
-def _resume(sim: Simulation, recorder: Recorder, path: Path, total: int, stride: int) -> int:
+def _resume(sim: Simulation, recorder: Recorder, path: Path, plan: Plan) -> int:
     """Restore a checkpoint; returns the steps done. One of another run is refused, never overwritten."""
     try:
-        with np.load(path) as data:
-            kept = {k: data[k] for k in data.files}
+        kept = read_archive(path, "checkpoint")
         run = str(kept["run"])
-    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-        raise InputError(f"{path} is not a checkpoint of isocloth ({error}); delete it or name another file") from None
+    except (InputError, KeyError) as error:
+        raise InputError(
+            f"{path} is not a checkpoint of isocloth ({error}): expected one; delete it or name another file"
+        ) from None
     if (found := int(kept.get("format", 0))) != FORMAT:
         whose = "version 0.1.0 or before" if found == 0 else "another version"
         raise InputError(
             f"{path} was saved by {whose} of isocloth (format {found}, this is {FORMAT}), whose states hold other "
             "arrays; finish the run with that version, or delete the file and start again"
         )
-    if run != _fingerprint(sim, total, stride):
+    if run != _fingerprint(sim, plan):
         raise InputError(
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"

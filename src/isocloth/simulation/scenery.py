@@ -62,5 +62,5 @@ def index_of(sim: Simulation, obstacle: Obstacle) -> int:
         if known is obstacle:
             return index
     raise InputError(
-        f"{obstacle!r} is not in this simulation: expected one of {list(sim.obstacles)}, or sim.add it first"
+        f"obstacle {obstacle!r} is not in this simulation: expected one of {list(sim.obstacles)}, or sim.add it first"
     )

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth, discretise
 from isocloth.contact.options import ContactOptions
@@ -24,7 +25,15 @@ from isocloth.meshes import Mesh
 from isocloth.models import Model, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.simulation import steppers
-from isocloth.simulation.arguments import as_fabric, as_gravity, as_rest, as_timestep, nodal, read_only
+from isocloth.simulation.arguments import (
+    as_fabric,
+    as_gravity,
+    as_obstacles,
+    as_rest,
+    as_timestep,
+    nodal,
+    read_only,
+)
 from isocloth.simulation.forces import forces_in
 from isocloth.simulation.gripper import repinch
 from isocloth.simulation.hands import Hands
@@ -37,6 +46,7 @@ from isocloth.simulation.scenery import add_obstacle, index_of, remove_obstacle
 from isocloth.simulation.state import State, at_rest
 from isocloth.simulation.steppers.stepper import ExtraForce
 from isocloth.simulation.take_step import take_step
+from isocloth.simulation.turn import Turn
 from isocloth.simulation.wrench import Forces
 from isocloth.trajectory import Trajectory
 
@@ -52,6 +62,7 @@ class Simulation(Holding):
         model: how the cloth resists: "isometric", "quasi_inextensible", "elastic", "mass_spring" or "nonconforming",
             or one of `ic.models` with parameters, e.g. `ic.models.Elastic(stretch=2000)`.
         rest: rest shape, a mesh of the same connectivity or its (n, 3) vertices; None = `mesh`.
+        units: "m" says that a cloth larger than 20 m is meant; without, it is taken for one in mm or cm, and refused.
         integrator: "bdf2" (second order) or "euler" (the papers').
         solver: "newton" or "projection" (the papers'); None = what the model uses: Newton, and projection for
             "quasi_inextensible" without obstacles. The nonconforming model has a solver and an integrator of its own.
@@ -83,6 +94,7 @@ class Simulation(Holding):
         timestep: float = 0.01,
         gravity: float = 9.81,
         rest: Mesh | ArrayLike | None = None,
+        units: str | None = None,
         integrator: str = "bdf2",
         solver: str | None = None,
         discretisation: str | None = None,
@@ -104,7 +116,10 @@ class Simulation(Holding):
                 f"extra_force is {type(extra_force).__name__}: expected a function of time, positions and velocities, "
                 "e.g. ic.AirDrag(mesh)"
             )
-        rest = as_rest(mesh, rest)
+        rest = as_rest(mesh, rest, units)
+        obstacles = as_obstacles(obstacles)
+        check_flag(self_collision, "self_collision")
+        self._turn = Turn()
         self.mesh, self.extra_force = mesh, extra_force
         self._timestep, self._gravity = as_timestep(timestep), as_gravity(gravity)
         surrounded = bool(len(obstacles) or self_collision)
@@ -183,6 +198,7 @@ class Simulation(Holding):
 
     @timestep.setter
     def timestep(self, value: float) -> None:
+        self._turn.check("timestep")
         self._timestep = as_timestep(value)
         if not self.stepper.suits(self._timestep):
             old = self.stepper
@@ -209,6 +225,7 @@ class Simulation(Holding):
 
     @positions.setter
     def positions(self, value: ArrayLike) -> None:
+        self._turn.check("positions")
         positions = nodal("positions", value, self.mesh.n_vertices)
         memory = self.stepper.moved(self._state.memory, positions, self._state.velocities)
         moved = replace(self._state, positions=positions, memory=memory, previous_timestep=0.0)
@@ -223,6 +240,7 @@ class Simulation(Holding):
 
     @velocities.setter
     def velocities(self, value: ArrayLike) -> None:
+        self._turn.check("velocities")
         velocities = nodal("velocities", value, self.mesh.n_vertices)
         memory = self.stepper.moved(self._state.memory, None, velocities)
         self._state = replace(self._state, velocities=velocities, memory=memory, previous_timestep=0.0)
@@ -239,6 +257,7 @@ class Simulation(Holding):
 
     @state.setter
     def state(self, value: State) -> None:
+        self._turn.check("state")
         state = restored(self, value)
         self.stepper.restore(state.memory)
         self._state = state
@@ -302,13 +321,19 @@ class Simulation(Holding):
         """
         if not isinstance(self.stepper, steppers.ContactStepper):
             raise InputError("there is no contact to record: give the simulation obstacles, or self_collision=True")
+        if receive is not None and not callable(receive):
+            raise InputTypeError(f"receive is {receive!r}: expected a function of a ContactQP, or None")
         self.stepper.contact.on_problem = receive
 
     # ----------------------------------------------------------------- step
 
     def step(self) -> Report:
         """Advance by one time step and return its certificate."""
-        self._state, report = take_step(self)
+        self._turn.begin()
+        try:
+            self._state, report = take_step(self)
+        finally:
+            self._turn.end()
         self._show_forces()
         return report
 
@@ -334,7 +359,8 @@ class Simulation(Holding):
         """Advance by `duration` seconds and return the frames, the first one being now.
 
         Args:
-            duration: s, rounded to whole steps.
+            duration: s. Where it is no multiple of the timestep, the last step is shorter (or longer, by less than a
+                tenth), so that the run ends when it was asked to.
             every: s between frames, a multiple of the timestep; None = every step.
             progress: show a line on standard error.
             checkpoint: a file in which the run is saved now and then (and on Ctrl-C); if it exists, the run resumes

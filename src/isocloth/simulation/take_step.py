@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from isocloth.base.errors import InputError
+from isocloth.base.numeric import shown
 from isocloth.base.typing import FloatArray
 from isocloth.simulation.arguments import read_only
 from isocloth.simulation.diagnosis import diagnose, unsolved
@@ -32,9 +33,9 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         raise
     after, worst = found.state, found.worst
     held = hands.taken(before) if hands.grippers else hands.held
-    problem = worst.problem or diagnose(sim.cloth, after.positions, held, worst.isometry_error)
+    problem = worst.problem or diagnose(sim.cloth, after.positions, held, worst.isometry_error, worst.contacts > 0)
     if not problem and not worst.converged:
-        problem = unsolved(worst)
+        problem = unsolved(worst, sim.timestep)
     return after, Report(
         time=after.time, iterations=found.iterations, isometry_error=worst.isometry_error, converged=not problem,
         substeps=found.parts, strain_gap=worst.strain_gap, force_residual=worst.force_residual,
@@ -75,9 +76,12 @@ def _extra(extra: ExtraForce, state: State, h: float, start: FloatArray) -> Floa
     velocities = state.velocities
     if state.previous_timestep > 0.0:
         velocities = velocities + h / state.previous_timestep * (velocities - state.previous_velocities)
-    force = np.asarray(extra(state.time + h, read_only(start), read_only(velocities)))
-    if force.shape != start.shape or not np.isfinite(force).all():
-        what = f"has shape {force.shape}" if force.shape != start.shape else "is not finite"
+    given = extra(state.time + h, read_only(start), read_only(velocities))
+    force = np.asarray(given)
+    if force.shape != start.shape or force.dtype.kind not in "iuf" or not np.isfinite(force).all():
+        what = "is not finite" if force.dtype.kind in "iuf" else f"is of type {force.dtype}"
+        if force.shape != start.shape:
+            what = f"has shape {force.shape}" if force.ndim else f"is {shown(given)}"
         raise InputError(
             f"the extra force at t = {state.time + h:g} s {what}: expected finite forces {start.shape} in N"
         )

@@ -25,7 +25,7 @@ def check_options(name: str, options: Any) -> None:
     _, expected = _BY_NAME[name]
     if options is not None and not isinstance(options, expected):
         raise InputTypeError(
-            f"solver_options is {type(options).__name__}: the {name} solver expects {expected.__name__}"
+            f"solver_options is {type(options).__name__}: the {name} solver has others, expected {expected.__name__}"
         )
 
 

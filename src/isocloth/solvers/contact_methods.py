@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import is_one_of
 from isocloth.cloth.cloth import Cloth
 from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton
@@ -13,11 +14,13 @@ CONTACTS = ("coulomb", "lagged")
 
 def check_contact(contact: str, contact_solver: str | None) -> None:
     """Raise if there is no such way, or if the library that it needs is missing."""
-    if contact not in CONTACTS:
+    if not is_one_of(contact, CONTACTS):
         raise InputError(f"contact {contact!r} is unknown; choose one of {', '.join(CONTACTS)}")
     if contact_solver is not None:
         from isocloth.friction.library_qp import require
 
+        if not isinstance(contact_solver, str):
+            raise InputTypeError(f"contact_solver is {contact_solver!r}: expected the name of a solver, or None")
         require(contact_solver)
         if contact != "lagged":
             raise InputError(

@@ -22,8 +22,9 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.compiled import embedded, kernel
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.kernel_args import KernelArgs, kernel_args
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.stencils import Stencils
@@ -68,6 +69,9 @@ class NewtonOptions:
     soft_bending: float = 0.1
 
     def __post_init__(self) -> None:
+        for name in ("strain_gap", "force", "force_floor", "max_iterations", "soft_bending"):
+            if as_float(getattr(self, name)) is None:
+                raise InputTypeError(f"{name} = {shown(getattr(self, name))}: expected a number")
         if not (self.strain_gap > 0 and self.force >= 0 and self.force_floor > 0 and self.max_iterations >= 2):
             raise InputError(f"{self}: expected positive tolerances and at least 2 iterations")
         if not self.soft_bending >= 0:

@@ -14,8 +14,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.compiled import kernel
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.memo import memoised
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.step import Step
@@ -39,6 +40,9 @@ class ProjectionOptions:
     regularisation: float = 1e-9
 
     def __post_init__(self) -> None:
+        for name in ("tolerance", "max_iterations", "regularisation"):
+            if as_float(getattr(self, name)) is None:
+                raise InputTypeError(f"{name} = {shown(getattr(self, name))}: expected a number")
         if not (self.tolerance > 0 and self.max_iterations >= 1 and self.regularisation >= 0):
             raise InputError(f"{self}: expected a positive tolerance and at least 1 iteration")
 

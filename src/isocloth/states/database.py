@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from isocloth.base.archives import read_archive
 from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray, IntArray
@@ -128,16 +128,16 @@ class Database:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Database:
         """Read a .npz file."""
+        found = read_archive(path, "database of states")
         name = os.fspath(path)
+        if "format" not in found or str(found["format"]) != FORMAT:
+            raise InputError(f"{name} is no database of states: expected the format {FORMAT!r}")
         try:
-            with np.load(path, allow_pickle=False) as file:
-                if "format" not in file or str(file["format"]) != FORMAT:
-                    raise InputError(f"{name} is no database of states: expected the format {FORMAT!r}")
-                arrays = {key: file[key] for key in (*_ARRAYS, "classes", "metadata")}
-        except (zipfile.BadZipFile, EOFError) as error:
-            raise InputError(f"{name} is damaged or no .npz file ({error}); make it again") from error
+            arrays = {key: found[key] for key in (*_ARRAYS, "classes", "metadata")}
         except KeyError as error:
-            raise InputError(f"{name} lacks a part of a database of states: {error.args[0]}") from error
+            raise InputError(
+                f"{name} lacks a part of a database of states, {error.args[0]!r}: make it again"
+            ) from error
         mesh = Mesh(arrays["rest"], arrays["faces"], corners=arrays["corners"])
         classes = tuple(str(c) for c in arrays["classes"])
         return cls(mesh, arrays["positions"], arrays["labels"], classes, json.loads(str(arrays["metadata"])))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-import zipfile
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from isocloth.base.errors import InputError, MissingFileError
+from isocloth.base.archives import read_archive
+from isocloth.base.errors import InputError
+from isocloth.base.files import as_path, existing_file
+from isocloth.base.numeric import as_array
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.trajectory import FORMAT, SUFFIXES, Trajectory
@@ -33,18 +34,14 @@ def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
     boundary (b, 3), with `corners` (4,) unless all sides have equally many points;
     segments (8, 2, 3), NaN where hidden.
     """
-    name, suffix = os.fspath(path), Path(path).suffix.lower()
+    source = as_path(path, "state")
+    name, suffix = str(source), source.suffix.lower()
     if suffix not in SUFFIXES:
         raise InputError(f"{name!r} is no file with a state; expected {', '.join(SUFFIXES)}")
-    if not Path(path).is_file():
-        raise MissingFileError(f"no state at {name!r}; check the name and the folder")
+    existing_file(path, "state", "no {what} at {path}")
     if suffix != ".npz":
         return _frame(Trajectory.load(path), frame, name)
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    except (ValueError, EOFError, AttributeError, zipfile.BadZipFile) as error:
-        raise InputError(f"{name!r} is damaged or no .npz file ({error}); write it again with numpy.savez") from error
+    arrays = read_archive(path, "state")
     if str(arrays.get("format", "")) == FORMAT:
         return _frame(Trajectory.load(path), frame, name)
     given = [key for key in ("positions", "boundary", "segments") if key in arrays]
@@ -52,10 +49,14 @@ def read_state(path: str | os.PathLike[str], frame: int = -1) -> StoredState:
         raise InputError(f"{name!r} holds {', '.join(sorted(arrays)) or 'nothing'}; expected one of {HELD}")
     mesh = Mesh(arrays["rest"], arrays["faces"]) if given == ["positions"] and "rest" in arrays else None
     corners = arrays["corners"].astype(np.int64) if given == ["boundary"] and "corners" in arrays else None
-    return StoredState(arrays[given[0]].astype(np.float64), mesh, corners)
+    state = as_array(arrays[given[0]], f"{given[0]} of {name!r}", HELD)
+    if state.ndim != (3 if given == ["segments"] else 2):
+        raise InputError(f"{given[0]} of {name!r} have shape {state.shape}: expected {HELD}")
+    return StoredState(state, mesh, corners)
 
 
 def _frame(trajectory: Trajectory, frame: int, name: str) -> StoredState:
     if not -len(trajectory) <= frame < len(trajectory):
-        raise InputError(f"frame is {frame}, but {name!r} has frames 0 to {len(trajectory) - 1} (-1 is the last)")
+        last = len(trajectory) - 1
+        raise InputError(f"frame is {frame}, but {name!r} has frames 0 to {last} (-1 is the last): expected one")
     return StoredState(trajectory.positions[frame], Mesh(trajectory.rest, trajectory.faces), None)

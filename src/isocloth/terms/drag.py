@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 
@@ -34,10 +35,16 @@ class AirDrag:
     def __init__(
         self, mesh: Mesh, *, coefficient: float = 1.2, air: float = 1.2, wind: ArrayLike = (0.0, 0.0, 0.0)
     ) -> None:  # fmt: skip
+        if not isinstance(mesh, Mesh):
+            raise InputTypeError(f"mesh is {type(mesh).__name__}: expected the isocloth.Mesh of the cloth, sim.mesh")
         for name, value in (("coefficient", coefficient), ("air", air)):
-            if not (np.isfinite(value) and value >= 0.0):
-                raise InputError(f"{name} = {value!r}: expected a finite number, zero or positive")
-        self.wind = np.array(wind, dtype=np.float64)
+            number = as_float(value)
+            if number is None or not 0.0 <= number < np.inf:
+                raise InputError(f"{name} = {shown(value)}: expected a finite number, zero or positive")
+        try:
+            self.wind = np.array(wind, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise InputTypeError(f"wind = {shown(wind)}: expected a velocity (3,) in m/s") from None
         if self.wind.shape != (3,) or not np.isfinite(self.wind).all():
             raise InputError(f"wind = {wind!r}: expected a velocity (3,) in m/s")
         self.faces = mesh.faces

@@ -21,6 +21,7 @@ import numpy as np
 
 from isocloth.base.errors import InputError
 from isocloth.base.memo import memoised
+from isocloth.base.numeric import is_one_of
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.diagonals import STIFFNESS, diagonals, partners
@@ -46,7 +47,7 @@ def discretisation_for(mesh: Mesh, name: str | None = None) -> str:
     """The discretisation called `name`, or the default for the elements of the mesh if that is None."""
     if name is None:
         return "net" if mesh.element == "quad" else "stabilised"
-    if name not in DISCRETISATIONS:
+    if not is_one_of(name, DISCRETISATIONS):
         raise InputError(f"discretisation {name!r} is unknown; choose one of {', '.join(DISCRETISATIONS)}")
     if name == "net" and mesh.element == "triangle":
         raise InputError(

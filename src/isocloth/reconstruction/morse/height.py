@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError
+from isocloth.base.numeric import as_array
 from isocloth.base.typing import FloatArray
 from isocloth.reconstruction.morse.discrete_gradient import Gradient, gradient
 from isocloth.reconstruction.triangulation.complex import Complex
@@ -16,7 +17,7 @@ TRIES = 12
 
 def unit(direction: ArrayLike, dimension: int) -> FloatArray:
     """A given direction (N,), made a unit vector."""
-    given = np.asarray(direction, dtype=np.float64)
+    given = as_array(direction, "direction", f"({dimension},)")
     if given.shape != (dimension,) or not np.isfinite(given).all() or not np.any(given):
         raise InputError(
             f"direction is {given.tolist()}, expected {dimension} finite numbers, not all zero, as many as a point has"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import is_one_of
 from isocloth.cloth.cloth import Cloth
 from isocloth.contact.options import ContactOptions
 from isocloth.contact.world import CollisionWorld
@@ -34,7 +35,7 @@ class Method(NamedTuple):
 
 def check_method(model: Model, method: Method) -> None:
     """Raise if there is no such method, or none for the model."""
-    if method.integrator not in INTEGRATORS:
+    if not is_one_of(method.integrator, INTEGRATORS):
         raise InputError(f"integrator {method.integrator!r} is unknown; choose one of {', '.join(INTEGRATORS)}")
     check_contact(method.contact, method.contact_solver)
     if model.stepper == "particles":
@@ -47,7 +48,7 @@ def check_method(model: Model, method: Method) -> None:
             raise InputError(
                 f"contact = {method.contact!r}: the nonconforming model has a contact of its own; leave it out"
             )
-    if method.solver is not None and method.solver not in SOLVERS:
+    if method.solver is not None and not is_one_of(method.solver, SOLVERS):
         raise InputError(f"solver {method.solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
     check_options(method.solver or "newton", method.options)
     if method.contact_options is not None and not isinstance(method.contact_options, ContactOptions):
