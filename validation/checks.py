@@ -14,8 +14,8 @@ from validation.result import Result, Say, silent
 CHECKS = (
     "rigid", "roll", "catenary", "cantilever", "hinges", "terms", "infeasible", "order", "swing", "projections",
     "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
-    "tilted_plane", "capstan", "table", "forces", "pinch", "cylinder", "turning_sphere", "needles", "tablecloth",
-    "stick_hits",
+    "tilted_plane", "capstan", "edges", "table", "forces", "pinch", "cylinder", "turning_sphere", "needles",
+    "tablecloth", "stick_hits",
     "napkin", "shorts", "pushes", "lagged_friction", "contact_problems", "models", "nonconforming", "states",
     "developables", "reconstruction", "gluing", "followed_clouds", "identifiability", "cross_model", "robot_runs",
     "calibration_speed",

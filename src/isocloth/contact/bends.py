@@ -32,6 +32,9 @@ EXACT = 1e-9
 #: how far a piece may be beyond its end, of its length: the next one may not have it either, by rounding
 BEYOND = 1e-6
 
+#: m: as near as that two contacts of a line are one
+SAME = 1e-6
+
 #: by how much a normal may leave the cone between two faces: a sheet that lies on one of them is on its border
 ASIDE = 1e-3
 
@@ -242,6 +245,18 @@ def pieces_near(
 
 
 @kernel
+def _known(lines: Lines, pairs: IntArray, chosen: IntArray, q: int, at: FloatArray, point: Point) -> bool:
+    """Whether the line of pair q has been found on its edge at a point already: where two pieces meet, both have it."""
+    for m in range(len(chosen)):
+        known = chosen[m]
+        if pairs[known, 1] == pairs[q, 1] and lines.line[pairs[known, 0]] == lines.line[pairs[q, 0]]:
+            apart = minus(_row(at, m), point)
+            if dot(apart, apart) < SAME * SAME:
+                return True
+    return False
+
+
+@kernel
 def bends(
     lines: Lines, begin: SharpEdges, end: SharpEdges, pairs: IntArray, x0: FloatArray, y: FloatArray, held: BoolArray,
     friction: FloatArray, half: float, margin: float, forgiven: float,
@@ -263,6 +278,8 @@ def bends(
             continue
         found, v, n, distance, point = touch(end, e, piece_of(lines, piece, y))
         if not found or distance >= half + margin:
+            continue
+        if min(v, 1.0 - v) < BEYOND and _known(lines, pairs, chosen[:count], q, at, point):
             continue
         gap = distance - half
         if gap < 0.0:
