@@ -145,6 +145,23 @@ def lifted(speed: float, thickness: float, nodes: int = 11) -> tuple[float, int]
     return lowest, failed
 
 
+def on_board(speed: float, thickness: float, nodes: int = 6) -> tuple[float, float, int]:
+    """How a coarse sheet thrown down on the upper edge of a thin board lies after 0.4 s: its highest node over that
+    edge, the smallest distance of a point of its edges from the board, m, and steps that did not converge."""
+    mesh = meshes.rectangle(0.4, 0.4, shape=(nodes, nodes))
+    start = mesh.transformed(translation=[-0.17, -0.2, 0.02])
+    board = Box([0.0, 0.0, -0.2], [thickness, 0.6, 0.4], friction=0.5)
+    sim = Simulation(start, STIFF, rest=mesh, obstacles=[board], integrator="euler")
+    sim.velocities = np.tile([0.0, 0.0, -speed], (nodes * nodes, 1))
+    nearest, failed, share = np.inf, 0, np.linspace(0.0, 1.0, 41)[:, None, None]
+    for _ in range(40):
+        failed += not sim.step().converged
+        a, b = sim.positions[sim.mesh.edges[:, 0]], sim.positions[sim.mesh.edges[:, 1]]
+        gap, _ = board.gaps(((1.0 - share) * a + share * b).reshape(-1, 3), sim.time)
+        nearest = min(nearest, float(gap.min()))
+    return float(sim.positions[:, 2].max()), nearest, failed
+
+
 def torus(around: int, across: int, large: float = 0.1, small: float = 0.03) -> TriangleMesh:
     """A ring about the z axis."""
     u, v = np.meshgrid(np.arange(around), np.arange(across), indexing="ij")
@@ -224,6 +241,11 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         lowest, failed = lifted(speed, 0.005)
         result.above(f"a plate of 5 mm at {speed:g} m/s: lowest node over it, mm", 1e3 * lowest, 0.0)
         result.info(f"a plate at {speed:g} m/s: steps refused", failed, ".0f")
+        highest, nearest, failed = on_board(speed, 0.004)
+        what = f"a sheet of 6 x 6 nodes at {speed:g} m/s on a board of 4 mm"
+        result.above(f"{what}: highest node over it, mm", 1e3 * highest, 0.0)
+        result.above(f"{what}: nearest point of an edge, mm", 1e3 * nearest, 0.0)
+        result.info(f"{what}: steps refused", failed, ".0f")
     if not quick:
         for nodes, around, across in ((9, 48, 24), (15, 24, 12)):
             say(f"ring of {around} x {across}, {nodes} nodes")

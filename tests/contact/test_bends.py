@@ -119,3 +119,11 @@ def test_a_strip_over_a_sharp_edge_is_pulled_with_the_force_of_eytelwein(up):
     assert tension.mean() == pytest.approx(theory.mean(), rel=0.05)
     assert tension.max() < 1.6 * theory.max()
     assert watch.unconverged == 0
+
+
+@pytest.mark.parametrize("speed", [0.5, 8.0])
+def test_a_coarse_sheet_does_not_fall_through_the_edge_of_a_thin_board(speed):
+    highest, nearest, failed = edges.on_board(speed, 0.004)
+    assert highest > 0.0
+    assert nearest > 0.0
+    assert failed == 0

@@ -38,13 +38,16 @@ SAME = 1e-6
 #: by how much a normal may leave the cone between two faces: a sheet that lies on one of them is on its border
 ASIDE = 1e-3
 
-#: of the edges of the cloth: an edge of a body that is further inside than this has not come through here. A right
-#: angle at a node puts the curve inside by 0.24
+#: of the edges of the cloth: an edge of a body that is further inside than this has not come through here, unless it
+#: was outside at the begin of the step. A right angle at a node puts the curve inside by 0.24
 INSIDE = 0.3
 
 #: of the angle of an edge: the most that a bend over it counts as turned. Coarse cloth rises before an edge and turns
 #: by more; what it turns by over the next edge is not this one's
 STEEPER = 1.2
+
+#: how a piece is to an edge
+NOT, OVER, DEEP = 0, 1, 2
 
 #: how often the tangent of a rim is taken anew
 TANGENTS = 4
@@ -128,10 +131,11 @@ def nearest_place(x: Points) -> float:
 
 
 @kernel
-def touch(edges: SharpEdges, e: int, x: Points) -> tuple[bool, float, Point, float, Point]:
-    """Whether a piece with points x passes over edge e; where it does: its place, normal, distance, m, the point.
+def touch(edges: SharpEdges, e: int, x: Points) -> tuple[int, float, Point, float, Point]:
+    """Whether a piece with points x passes over edge e (NOT, OVER, or DEEP if the edge is far inside); where it does:
+    its place, normal, distance, m, and the point of the edge.
 
-    The distance is signed, negative if the edge has come through; the point is that of the edge.
+    The distance is signed, negative if the edge has come through.
     """
     nowhere = (0.0, 0.0, 0.0)
     start, first, second = _row(edges.start, e), _row(edges.first, e), _row(edges.second, e)
@@ -148,7 +152,7 @@ def touch(edges: SharpEdges, e: int, x: Points) -> tuple[bool, float, Point, flo
             out = _across(minus(_sum(weights_at(place), x), start), first)
             far = math.sqrt(dot(out, out))
             if far <= 1e-9 * edges.radius[e]:
-                return False, 0.0, nowhere, 0.0, nowhere
+                return NOT, 0.0, nowhere, 0.0, nowhere
             second = (out[0] / far, out[1] / far, out[2] / far)
             d = _cross(first, second)
             r = edges.radius[e]
@@ -163,7 +167,7 @@ def touch(edges: SharpEdges, e: int, x: Points) -> tuple[bool, float, Point, flo
     whole = minus(x[2], x[1])
     longest = math.sqrt(dot(whole, whole))
     if speed <= 1e-3 * longest or abs(dot(p, t)) > BEYOND * longest * speed:
-        return False, 0.0, nowhere, 0.0, nowhere
+        return NOT, 0.0, nowhere, 0.0, nowhere
     n = _cross(d, t)
     size = math.sqrt(dot(n, n))
     n = (n[0] / size, n[1] / size, n[2] / size)
@@ -172,15 +176,14 @@ def touch(edges: SharpEdges, e: int, x: Points) -> tuple[bool, float, Point, flo
         n, one, two = (-n[0], -n[1], -n[2]), -one, -two
     corner = dot(first, second)
     if one - corner * two < -ASIDE or two - corner * one < -ASIDE:
-        return False, 0.0, nowhere, 0.0, nowhere
+        return NOT, 0.0, nowhere, 0.0, nowhere
     distance = dot(p, n)
-    if -distance > min(INSIDE * longest, edges.depth[e]):
-        return False, 0.0, nowhere, 0.0, nowhere
+    kind = DEEP if -distance > min(INSIDE * longest, edges.depth[e]) else OVER
     at = minus(_sum(weights_at(place), x), origin)
     along = dot(at, d)
     if edges.radius[e] == 0.0 and (along < 0.0 or along >= length):
-        return False, 0.0, nowhere, 0.0, nowhere
-    return True, place, n, distance, (
+        return NOT, 0.0, nowhere, 0.0, nowhere
+    return kind, place, n, distance, (
         origin[0] + along * d[0], origin[1] + along * d[1], origin[2] + along * d[2]
     )  # fmt: skip
 
@@ -276,15 +279,17 @@ def bends(
         i, j, k, l = lines.nodes[piece, 0], lines.nodes[piece, 1], lines.nodes[piece, 2], lines.nodes[piece, 3]
         if held[i] and held[j] and held[k] and held[l]:
             continue
-        found, v, n, distance, point = touch(end, e, piece_of(lines, piece, y))
-        if not found or distance >= half + margin:
+        kind, v, n, distance, point = touch(end, e, piece_of(lines, piece, y))
+        if kind == NOT or distance >= half + margin:
             continue
         if min(v, 1.0 - v) < BEYOND and _known(lines, pairs, chosen[:count], q, at, point):
             continue
         gap = distance - half
         if gap < 0.0:
             before, _, _, began, _ = touch(begin, e, piece_of(lines, piece, x0))
-            if before:
+            if kind == DEEP and (before != OVER or began < 0.0):
+                continue  # on another side of the body from the begin, not come through within the step
+            if kind == OVER and before == OVER:
                 gap -= min(0.0, KEPT * (began - half + forgiven))
         chosen[count], place[count], depth[count] = q, v, gap
         grip[count] = _grip(lines, piece, v, y, end, e, friction[e])
