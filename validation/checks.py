@@ -14,8 +14,8 @@ from validation.result import Result, Say, silent
 CHECKS = (
     "rigid", "roll", "catenary", "hanging_strip", "cantilever", "hinges", "terms", "infeasible", "order", "swing",
     "projections", "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
-    "tilted_plane", "area", "capstan", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere", "needles",
-    "tablecloth", "stick_hits", "collision_tables",
+    "tilted_plane", "area", "capstan", "edges", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere",
+    "needles", "tablecloth", "stick_hits", "collision_tables",
     "napkin", "shorts", "pushes", "lagged_friction", "contact_problems", "models", "nonconforming", "states",
     "developables", "reconstruction", "gluing", "followed_clouds", "identifiability", "cross_model", "robot_runs",
     "calibration_speed",

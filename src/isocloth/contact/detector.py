@@ -7,14 +7,20 @@ from typing import Any
 
 import numpy as np
 
-from isocloth.base.typing import BoolArray, FloatArray
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.contact.bends import bends, pieces_near
 from isocloth.contact.broad import candidates
 from isocloth.contact.contact_set import ContactSet, middles, of_pairs, of_points
 from isocloth.contact.jaws import Jaws
 from isocloth.contact.narrow import contacts, contacts_and_near, crossings, smallest_distance
+from isocloth.contact.passing import Way
 from isocloth.contact.surface import Pairs
 from isocloth.contact.world import CollisionWorld
 from isocloth.obstacles import Floor, Plane, Solid
+from isocloth.obstacles.sharp import SharpEdges
+
+#: share of the way to what a bend over an edge is at an iterate, from what it was at the one before
+EASED = 0.5
 
 
 class ContactDetector:
@@ -34,15 +40,26 @@ class ContactDetector:
         self._near_at: FloatArray | None = None  # ... near these positions
         self._found: ContactSet | None = None  # at the iterate before
         self._iterates = 0
+        self._bent: ContactSet | None = None  # over edges, at the iterate before
+        self._bends = 0
+        self._found_at: FloatArray | None = None  # where contacts were looked for last ...
+        self._entered = 0  # ... and how many points pass through a solid on the way there
+        self._ways: dict[int, Way] = {}  # of points, by the key of the first of them
+        self._sharp: tuple[SharpEdges, SharpEdges] | None = None  # edges at the begin and at the end
+        self._bending = np.zeros((0, 2), dtype=np.int64)  # pieces of the cloth near sharp edges, and these ...
+        self._bending_at: FloatArray | None = None  # ... near these positions
         self._looked_at: FloatArray | None = None  # where contacts were found last ...
         self._approached = False  # ... and whether a pair came very close on the way there
 
     def find(self, y: FloatArray) -> ContactSet:
         """Contacts at the iterate y (n, 3); the gaps are those at y, whatever is asked how often."""
         margin = self.world.options.found * self.world.fabric.thickness
+        self._found_at, self._entered = y.copy(), 0
         parts = [part for k, o in self.world.solids for part in self._with_solid(k, o, y, margin)]
         if self.world.has_pairs:
             parts.append(self._calmed(self._pairwise(y, margin)))
+        if self.world.has_edges:
+            parts.append(self._eased(self._over_edges(y, margin)))
         parts += [jaws.contacts(y) for jaws in self.jaws]
         return _join([p for p in parts if len(p.gap)])
 
@@ -55,15 +72,28 @@ class ContactDetector:
             return found
         share = 1.0 / (self._iterates - self.world.options.calmed + 1)
         _, now, old = np.intersect1d(found.key, before.key, return_indices=True)
-        for new, last in zip(found[1:5], before[1:5], strict=True):
-            if new.ndim == 2:  # weights, normals and slips, but not gaps
-                new[now] = last[old] + share * (new[now] - last[old])
-        found.normal[now] /= np.linalg.norm(found.normal[now], axis=1)[:, None]
+        _average(found, now, before, old, share)
+        return found
+
+    def _eased(self, found: ContactSet) -> ContactSet:
+        """Bends over edges whose normals and nearest points are averages with those of the iterates before, always.
+
+        They turn with what they push: an iteration that takes them as they are overshoots by as much as it was off.
+        """
+        self._bends += 1
+        before, self._bent = self._bent, found
+        if before is None or len(found.key) == 0:
+            return found
+        share = min(EASED, 1.0 / max(self._bends - self.world.options.calmed + 1, 1))
+        _, now, old = np.intersect1d(found.key, before.key, return_indices=True)
+        same = (found.nodes[now] == before.nodes[old]).all(axis=1)
+        _average(found, now[same], before, old[same], share)
         return found
 
     def begin_again(self) -> None:
         """Forget the iterates before: those to come have nothing to do with them."""
         self._iterates, self._found = 0, None
+        self._bends, self._bent = 0, None
 
     def precompile(self) -> None:
         """Load, or compile, what the first contact will need: a robot must not wait for it then."""
@@ -85,9 +115,10 @@ class ContactDetector:
         return len(self.find(y).gap) == 0 and not self.crossings(y)
 
     def crossings(self, y: FloatArray) -> int:
-        """Pairs that pass through each other on the straight way to y."""
-        if not self.world.has_pairs:
-            return 0
+        """Pairs that pass through each other on the straight way to y, and points that pass through a solid."""
+        passed = self._passed(y) if self.world.solids else 0
+        if passed or not self.world.has_pairs:
+            return passed
         if not self._approached and self._looked_at is not None and np.array_equal(y, self._looked_at):
             return 0  # what does not come close does not pass
         pairs = self._candidates(y)
@@ -153,15 +184,60 @@ class ContactDetector:
         pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, world.friction, world.bodies)
         return pairwise
 
+    def _over_edges(self, y: FloatArray, margin: float) -> ContactSet:
+        """Contacts of lines of the cloth with sharp edges."""
+        world, half = self.world, self.world.half
+        if self._sharp is None:
+            self._sharp = world.sharp_edges(self.begin), world.sharp_edges(self.end)
+        lines, (begin, end) = world.lines, self._sharp
+        if self._bending_at is None or np.abs(y - self._bending_at).max() > 0.25 * self.margin:
+            self._bending_at = y.copy()
+            self._bending = pieces_near(lines, begin, end, self.before, y, half + margin + self.margin)
+        if len(self._bending) == 0:
+            return NOTHING
+        found: ContactSet
+        found, edge, at = bends(
+            lines, begin, end, self._bending, self.before, y, self.held, world.edge_friction, half, margin,
+            world.options.found * 2 * half,
+        )  # fmt: skip
+        if len(found.gap) == 0:
+            return NOTHING
+        owner = world.edge_owner[edge]
+        found.body[:] = owner + 1
+        found.key[:] = world.edge_keys(edge, found.key)
+        for k in np.unique(owner):
+            if not (body := world.actors[k]).still:
+                found.slip[owner == k] -= body.displacement(at[owner == k], self.begin, self.end)
+        return found
+
+    def _way(self, k: int, solid: Solid, first: int) -> Way:
+        """Of the nodes, or of the centres of faces: that of the points whose keys start at `first`."""
+        if first not in self._ways:
+            nodes = first == self.world.first_key(k)
+            start = self.before if nodes else middles(*self.world.centres, self.before)
+            self._ways[first] = Way(solid, start, self.begin, self.end)
+        return self._ways[first]
+
+    def _passed(self, y: FloatArray) -> int:
+        """Points that pass through a solid on the straight way to y."""
+        if self._found_at is None or not np.array_equal(y, self._found_at):
+            self.find(y)
+        return self._entered
+
     def _with_solid(self, k: int, solid: Solid, y: FloatArray, margin: float) -> list[ContactSet]:
         """Contacts of nodes, and of the centres of faces where nodes outside do not keep faces outside."""
         world, key = self.world, self.world.first_key(k)
-        chosen = [(y, world.nodes, key)]
-        if not _is_flat(solid):
+        chosen, flat = [(y, world.nodes, key)], _is_flat(solid)
+        if not flat:
             chosen.append((middles(*world.centres, y), world.centres, key + len(y)))
         parts = []
         for points, (corners, share), first in chosen:
             gap, normal = solid.gaps(points, self.end)
+            if not flat:
+                entries = self._way(k, solid, first).entries(points, normal)
+                if entries is not None:
+                    self._entered += len(entries.point)
+                    gap[entries.point], normal[entries.point] = entries.gap, entries.normal
             if gap.min() >= world.half + margin:
                 continue
             part: ContactSet = of_points(
@@ -178,6 +254,14 @@ class ContactDetector:
 def _is_flat(solid: Solid) -> bool:
     """Whether nodes outside it keep faces outside."""
     return isinstance(solid, (Floor, Plane))
+
+
+def _average(found: ContactSet, now: IntArray, before: ContactSet, old: IntArray, share: float) -> None:
+    """Bring weights, normals and slips of some contacts, but not their gaps, only by a share to what they are now."""
+    for new, last in zip(found[1:5], before[1:5], strict=True):
+        if new.ndim == 2:
+            new[now] = last[old] + share * (new[now] - last[old])
+    found.normal[now] /= np.linalg.norm(found.normal[now], axis=1)[:, None]
 
 
 NOTHING = ContactSet(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -10,12 +11,14 @@ import numpy as np
 from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.history import ContactHistory, chosen_history
+from isocloth.contact.lines import Lines, build_lines
 from isocloth.contact.options import ContactOptions
 from isocloth.contact.surface import Feature, Surface, build_surface
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Obstacle, Solid
 from isocloth.obstacles.motion import Commanded
+from isocloth.obstacles.sharp import SharpEdges, joined
 
 #: keys of contacts with a solid start at -(its number << SHIFT)
 SHIFT = 40
@@ -40,7 +43,7 @@ class CollisionWorld:
         self.nodes, self.centres = _node_weights(rest.n_vertices), _centre_weights(rest)
         #: as they were given, and as they move: a copy takes the place of one that is moved at run time
         self.obstacles: tuple[Obstacle, ...] = ()
-        self._actors: tuple[Obstacle, ...] = ()
+        self.actors: tuple[Obstacle, ...] = ()
         self._numbers: tuple[int, ...] = ()
         self._next = 1
         for obstacle in obstacles:
@@ -68,7 +71,7 @@ class CollisionWorld:
         left = [k for k in range(len(self.obstacles)) if k != index]
         kept = self._of_others(history.key, number, features)
         self.obstacles = tuple(self.obstacles[k] for k in left)
-        self._actors = tuple(self._actors[k] for k in left)
+        self.actors = tuple(self.actors[k] for k in left)
         self._numbers = tuple(self._numbers[k] for k in left)
         self._build()
         return chosen_history(history, kept)
@@ -90,22 +93,23 @@ class CollisionWorld:
 
     def _of_others(self, keys: IntArray, number: int, features: bool) -> BoolArray:
         """Which keys stay valid without an obstacle. Features count their vertices one after the other: all shift."""
+        others = (keys < -(number << SHIFT)) | (keys >= -((number - 1) << SHIFT))
         if not features:
-            return (keys < -(number << SHIFT)) | (keys >= -((number - 1) << SHIFT))
+            return others
         a, b = (keys >> 31) & (2**31 - 1), keys & (2**31 - 1)
         edge_edge, faces = keys >> 62 != 0, int((self.surface.body[self.surface.faces[:, 0]] == 0).sum())
         ours = np.where(edge_edge, (a < self.cloth_edges) & (b < self.cloth_edges), (a < len(self.rest)) & (b < faces))
-        return np.asarray((keys < 0) | ours)
+        return np.asarray(others & ((keys < 0) | ours))
 
     def _append(self, obstacle: Any) -> None:
         check_obstacle(obstacle, self.obstacles)
-        self.obstacles, self._actors = (*self.obstacles, obstacle), (*self._actors, obstacle)
+        self.obstacles, self.actors = (*self.obstacles, obstacle), (*self.actors, obstacle)
         self._numbers, self._next = (*self._numbers, self._next), self._next + 1
 
     def _build(self) -> None:
         """What follows from the obstacles that there are."""
-        self.solids = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Solid)]
-        self.features = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Features)]
+        self.solids = [(k, o) for k, o in enumerate(self.actors) if isinstance(o, Solid)]
+        self.features = [(k, o) for k, o in enumerate(self.actors) if isinstance(o, Features)]
         self.surface: Surface = build_surface(
             len(self.rest), self._mesh.triangles, self.fabric.thickness,
             [Feature(len(o.vertices(0.0)), o.edges, o.faces, self.half + o.radius) for _, o in self.features],
@@ -115,32 +119,56 @@ class CollisionWorld:
         self.spacing = float(np.linalg.norm(edges[:, 1] - edges[:, 0], axis=1).mean())
         self.bodies = np.array([0] + [k + 1 for k, _ in self.features], dtype=np.int64)
         self.has_pairs = self.self_collision or bool(self.features)
+        sizes = [len(o.sharp_edges().radius) for o in self.actors]
+        self.has_edges = sum(sizes) > 0
+        #: (e,) which of the obstacles a sharp edge belongs to, and which of its edges it is
+        self.edge_owner = np.repeat(np.arange(len(sizes)), sizes)
+        self.edge_number = np.concatenate([np.arange(0), *[np.arange(size) for size in sizes]])
+
+    @cached_property
+    def lines(self) -> Lines:
+        """Of the cloth, for what bends over sharp edges."""
+        return build_lines(self.rest, self._mesh.edges.astype(np.int64))
+
+    def sharp_edges(self, time: float) -> SharpEdges:
+        """Of all obstacles, at a time in s."""
+        return joined([o.sharp_edges(time) for o in self.actors])
 
     @property
     def friction(self) -> FloatArray:
         """Coefficient by body of the surface: the cloth itself, then features."""
         return np.array([self.fabric.friction] + [o.friction for _, o in self.features])
 
+    @property
+    def edge_friction(self) -> FloatArray:
+        """(e,) coefficients by sharp edge."""
+        return np.array([o.friction for o in self.obstacles])[self.edge_owner]
+
     def first_key(self, index: int) -> int:
         """Of the contacts with a solid."""
         return -(self._numbers[index] << SHIFT)
 
+    def edge_keys(self, index: IntArray, line: IntArray) -> IntArray:
+        """Of contacts of lines (c,) of the cloth with sharp edges (c,), behind those of points."""
+        numbers, first = self.numbers[self.edge_owner[index]], len(self.nodes[0]) + len(self.centres[0])
+        return -(numbers << SHIFT) + first + self.edge_number[index] * len(self._mesh.edges) + line
+
     def place(self, before: FloatArray, after: FloatArray, begin: float, end: float) -> None:
         """Let obstacles that are moved at run time go from poses to poses (o, 4, 3); NaN: follows its own motion."""
         moved = [k for k in range(len(self.obstacles)) if np.isfinite(after[k, 0, 0])]
-        own = [k for k, o in enumerate(self._actors) if o is not self.obstacles[k] and k not in moved]
+        own = [k for k, o in enumerate(self.actors) if o is not self.obstacles[k] and k not in moved]
         if not moved and not own:
             return
-        actors = list(self._actors)
+        actors = list(self.actors)
         for k in own:
             actors[k] = self.obstacles[k]
         for k in moved:
             start = before[k] if np.isfinite(before[k, 0, 0]) else np.vstack(self.obstacles[k].pose(begin))
             motion = Commanded((start[:3], start[3]), (after[k, :3], after[k, 3]), begin, end)
             actors[k] = self.obstacles[k].placed(motion)
-        self._actors = tuple(actors)
-        self.solids = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Solid)]
-        self.features = [(k, o) for k, o in enumerate(self._actors) if isinstance(o, Features)]
+        self.actors = tuple(actors)
+        self.solids = [(k, o) for k, o in enumerate(self.actors) if isinstance(o, Solid)]
+        self.features = [(k, o) for k, o in enumerate(self.actors) if isinstance(o, Features)]
 
     def vertices(self, positions: FloatArray, time: float) -> FloatArray:
         """Nodes of the cloth, then vertices of features, (V, 3) m."""

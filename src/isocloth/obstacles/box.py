@@ -13,6 +13,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import array, fixed
 from isocloth.obstacles.obstacle import Options, Solid, Surface
+from isocloth.obstacles.sharp import SharpEdges, box_edges
 
 
 class Box(Solid):
@@ -34,6 +35,9 @@ class Box(Solid):
         turn, centre = self._motion.pose(time)
         _box(points, turn, centre, self.size, gap, normal)
         return gap, normal
+
+    def _edges(self) -> SharpEdges:
+        return box_edges(self.size)
 
     def _shape(self) -> Surface | None:
         return shapes.box(self.size)

@@ -12,6 +12,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import fixed, number, segment
 from isocloth.obstacles.obstacle import Options, Solid, Surface
+from isocloth.obstacles.sharp import SharpEdges, rims
 
 
 class _Round(Solid):
@@ -58,6 +59,9 @@ class Cylinder(_Round):
         turn, centre = self._motion.pose(time)
         _cylinder(points, turn, centre, self._axis, 0.5 * self.length, self.radius, gap, normal)
         return gap, normal
+
+    def _edges(self) -> SharpEdges:
+        return rims(self._axis, self.length, self.radius)
 
     def _shape(self) -> Surface | None:
         vertices, faces = shapes.cylinder(self.radius, self.length)

@@ -18,6 +18,7 @@ from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles.arguments import array, coefficient, fixed
 from isocloth.obstacles.motion import Motion, Pose, RigidMotion
+from isocloth.obstacles.sharp import NO_EDGES, SharpEdges
 from isocloth.obstacles.value import Value
 
 #: vertices (v, 3) m, and faces (f, 3) or (f, 4)
@@ -84,7 +85,7 @@ class Obstacle(Value):
 
     # ------------------------------------------------------------------ as a value
 
-    _transient = frozenset({"_drawn", "_last"})
+    _transient = frozenset({"_drawn", "_last", "_sharp"})
     _unhashed = frozenset({"_friction"})
     _last: weakref.ref[Forces] | None = None
 
@@ -92,8 +93,9 @@ class Obstacle(Value):
         """The geometry is shared, and with it what is drawn; forces are those on this one only."""
         other = object.__new__(type(self))
         vars(other).update(Value.__getstate__(self))
-        if "_drawn" in vars(self):
-            vars(other)["_drawn"] = vars(self)["_drawn"]
+        for name in ("_drawn", "_sharp"):
+            if name in vars(self):
+                vars(other)[name] = vars(self)[name]
         return other
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
@@ -206,6 +208,22 @@ class Obstacle(Value):
         """(3,) m: where its centre is at a time in s."""
         return self._motion.pose(time)[1].copy()
 
+    def displacement(self, points: FloatArray, before: float, now: float) -> FloatArray:
+        """(m, 3) m: how far the matter of the body that is at points (m, 3) at `now` has moved since `before` (s)."""
+        return self._motion.displacement(np.ascontiguousarray(points, dtype=np.float64), before, now)
+
+    def sharp_edges(self, time: float = 0.0) -> SharpEdges:
+        """Its sharp convex edges at a time in s; none of a body that is round."""
+        return self._sharp.placed(*self._motion.pose(time)) if len(self._sharp.radius) else self._sharp
+
+    @cached_property
+    def _sharp(self) -> SharpEdges:
+        """In the frame of the body."""
+        return self._edges()
+
+    def _edges(self) -> SharpEdges:
+        return NO_EDGES
+
     def surface(self, time: float) -> Surface | None:
         """What to draw at a time in s, the same faces at all times; None if there is nothing to show."""
         raise NotImplementedError
@@ -225,10 +243,6 @@ class Solid(Obstacle):
         points: (m, 3) m. The normal is the gradient of the gap.
         """
         raise NotImplementedError
-
-    def displacement(self, points: FloatArray, before: float, now: float) -> FloatArray:
-        """(m, 3) m: how far the matter of the body that is at points (m, 3) at `now` has moved since `before` (s)."""
-        return self._motion.displacement(np.ascontiguousarray(points, dtype=np.float64), before, now)
 
     def surface(self, time: float) -> Surface | None:
         """What to draw at a time in s; None if there is nothing to show."""

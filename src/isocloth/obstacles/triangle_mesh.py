@@ -14,6 +14,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.obstacles.arguments import array, fixed
 from isocloth.obstacles.obstacle import Features, Options, Surface
+from isocloth.obstacles.sharp import SharpEdges, mesh_edges
 
 
 class TriangleMesh(Features):
@@ -51,6 +52,9 @@ class TriangleMesh(Features):
         """(k, 3) m: where the vertices are at a time in s."""
         turn, centre = self._motion.pose(time)
         return self._points @ turn.T + centre
+
+    def _edges(self) -> SharpEdges:
+        return mesh_edges(self._points, self.faces)
 
     def surface(self, time: float) -> Surface:
         """The mesh itself."""

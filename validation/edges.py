@@ -1,0 +1,263 @@
+"""Strips over sharp edges, pulled and sliding off; cloth through a ring; bodies faster than a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from isocloth import meshes
+from isocloth.base.typing import FloatArray, IntArray
+from isocloth.contact.tangled import piercings
+from isocloth.fabric import Fabric
+from isocloth.obstacles import Box, Cylinder, Obstacle, TriangleMesh, shapes
+from isocloth.simulation import Simulation
+from validation.encounters import Watch
+from validation.result import Result, Say, silent
+from validation.scenes import smooth_ramp
+
+TITLE = "sharp edges: tension of a strip pulled over one, sliding off, and what moves through within a step"
+
+LENGTH, WIDTH = 1.0, 0.04  # m
+LIMP, STIFF = Fabric(density=0.2), Fabric(density=0.2, bending=1e-5)
+HALF = 0.5 * LIMP.thickness
+G = 9.81
+#: N/m, weight per length of a strip
+WEIGHT = LIMP.density * WIDTH * G
+#: m/s at which an end is pulled, m by which it is, and s before that in which the strip comes to rest
+SPEED, WAY, REST = 0.05, 0.2, 0.2
+#: share of the strip that hangs at the begin of a pull: up, down
+HANGING = {1: 0.75, -1: 0.6}
+#: share of the strip that hangs when it is let go, and starts within one element
+SLIDING, STARTS = 0.3, 4
+#: s: of slow motion, and of a strip that slides off
+SLOW, FAST = 0.01, 0.0005
+
+
+def _box(friction: float) -> Obstacle:
+    return Box([-1.0 - HALF, 0.0, -0.5 - HALF], [2.0, 0.4, 1.0], friction=friction)
+
+
+def _mesh(friction: float) -> Obstacle:
+    vertices, faces = shapes.box(np.array([2.0, 0.4, 1.0]))
+    return TriangleMesh(vertices, faces, centre=[-1.0 - HALF, 0.0, -0.5 - HALF], friction=friction)
+
+
+def _cylinder(friction: float) -> Obstacle:
+    return Cylinder([-1.0 - HALF, 0.0, -HALF], [-1.0 - HALF, 0.0, -1.0 - HALF], 1.0, friction=friction)
+
+
+#: a table with a sharp edge at x = 0, z = 0, less half a thickness, in three ways
+TABLES: dict[str, Callable[[float], Obstacle]] = {"box": _box, "mesh": _mesh, "rim of a cylinder": _cylinder}
+
+
+def strip(table: Obstacle, nodes: int, hanging: float, fabric: Fabric, **options: Any) -> tuple[Simulation, IntArray]:
+    """A strip that lies on a table and hangs over its edge by a share of its elements; the number of each node along.
+
+    One node stands above the edge, so that the curve through the middle of its neighbours touches it.
+    """
+    mesh = meshes.rectangle(LENGTH, WIDTH, shape=(nodes, 3))
+    element = LENGTH / (nodes - 1)
+    along = np.rint(mesh.vertices[:, 0] / element).astype(np.int64)
+    above = element / np.sqrt(26.0)
+    bend = nodes - 1 - round(hanging * (nodes - 1))
+    beside = 4.0 * above + (np.abs(along - bend) - 1) * element
+    x = np.where(along < bend, -beside, np.where(along == bend, above, 0.0))
+    z = np.where(along > bend, -beside, np.where(along == bend, above, 0.0))
+    start = np.stack([x, mesh.vertices[:, 1] - 0.5 * WIDTH, z], axis=1)
+    options.setdefault("integrator", "euler")
+    return Simulation(mesh.with_vertices(start), fabric, rest=mesh, obstacles=[table], **options), along
+
+
+def pulled(make: Callable[[float], Obstacle], nodes: int, mu: float, up: int) -> tuple[FloatArray, FloatArray, Watch]:
+    """Tensions (T,) at the upper end while whole elements pass the edge, those of the theory, N, and the steps' log.
+
+    What the hand carries of the weight does not press on the table.
+    """
+    sim, along = strip(make(mu), nodes, HANGING[up], LIMP, timestep=SLOW)
+    first, last = np.flatnonzero(along == 0), np.flatnonzero(along == nodes - 1)
+    start = sim.positions[first].copy()
+    hand = sim.grasp(first, lambda t: start - np.array([up * SPEED * max(t - REST, 0.0), 0.0, 0.0]))
+    watch, tension, theory = Watch(), [], []
+    for _ in range(round((REST + WAY / SPEED) / SLOW)):
+        watch.step(sim)
+        force, hangs = hand.force.sum(axis=0), -float(sim.positions[last, 2].mean())
+        lying = WEIGHT * (LENGTH - hangs) - force[2]
+        tension.append(-force[0])
+        theory.append(WEIGHT * hangs * np.exp(up * mu * np.pi / 2) + up * mu * lying)
+    elements = int(WAY * (nodes - 1) / LENGTH + 1e-9) - 1  # without the first
+    steady = slice(-round(elements * LENGTH / (nodes - 1) / SPEED / SLOW), None)
+    return np.array(tension)[steady], np.array(theory)[steady], watch
+
+
+def slid(make: Callable[[float], Obstacle], nodes: int, shift: float) -> tuple[float, Watch]:
+    """By which part a strip let go is short of x0 cosh(t sqrt(g/L)), or beyond it, until it leaves the edge.
+
+    shift: how far it is drawn back before that, in elements.
+    """
+    sim, along = strip(make(0.0), nodes, SLIDING, STIFF, timestep=SLOW)
+    first, last = np.flatnonzero(along == 0), np.flatnonzero(along == nodes - 1)
+    start, element = sim.positions[first].copy(), LENGTH / (nodes - 1)
+    sim.grasp(first, lambda t: start - np.array([shift * element * smooth_ramp(t, 0.5), 0.0, 0.0]))
+    sim.run(2.0)
+    rest, hangs = sim.positions.copy(), -float(sim.positions[last, 2].mean())
+    sim, _ = strip(make(0.0), nodes, SLIDING, STIFF, timestep=FAST)
+    sim.positions = rest
+    leaves = (LENGTH + np.sqrt(LENGTH**2 + 8.0 * hangs**2)) / 4.0
+    watch, worst = Watch(), 0.0
+    while True:
+        watch.step(sim)
+        expected = hangs * np.cosh(sim.time * np.sqrt(G / LENGTH))
+        if expected > leaves:
+            return worst, watch
+        off = float((hangs + (sim.positions[first, 0] - rest[first, 0]).mean()) / expected - 1.0)
+        worst = off if abs(off) > abs(worst) else worst
+
+
+def thrown(speed: float, thickness: float, nodes: int = 11) -> tuple[float, int]:
+    """Lowest node over the top of a thin plate that a sheet is thrown at, m, and steps that did not converge."""
+    mesh = meshes.rectangle(0.4, 0.4, shape=(nodes, nodes))
+    start = mesh.transformed(translation=[-0.2, -0.2, 0.05])
+    plate = Box([0.0, 0.0, -0.5 * thickness], [1.0, 1.0, thickness])
+    sim = Simulation(start, STIFF, rest=mesh, obstacles=[plate], integrator="euler")
+    sim.velocities = np.tile([0.0, 0.0, -speed], (nodes * nodes, 1))
+    lowest, failed = np.inf, 0
+    for _ in range(20):
+        failed += not sim.step().converged
+        lowest = min(lowest, float(sim.positions[:, 2].min()))
+    return lowest, failed
+
+
+def lifted(speed: float, thickness: float, nodes: int = 11) -> tuple[float, int]:
+    """Lowest of the nodes in the middle over a plate that moves up through a sheet, m, and steps not converged."""
+    mesh = meshes.rectangle(0.4, 0.4, shape=(nodes, nodes))
+    start = mesh.transformed(translation=[-0.2, -0.2, 0.0])
+    plate = Box([0.0, 0.0, -0.1], [0.2, 0.2, thickness], velocity=[0.0, 0.0, speed])
+    sim = Simulation(start, STIFF, gravity=0.0, rest=mesh, obstacles=[plate], integrator="euler")
+    middle = np.linalg.norm(start.vertices[:, :2], axis=1) < 0.09
+    lowest, failed = np.inf, 0
+    for _ in range(round(0.3 / speed / sim.timestep) + 6):
+        failed += not sim.step().converged
+        top = plate.centre(sim.time)[2] + 0.5 * thickness
+        lowest = min(lowest, float((sim.positions[middle, 2] - top).min()))
+    return lowest, failed
+
+
+def on_board(speed: float, thickness: float, nodes: int = 6) -> tuple[float, float, int]:
+    """How a coarse sheet thrown down on the upper edge of a thin board lies after 0.4 s: its highest node over that
+    edge, the smallest distance of a point of its edges from the board, m, and steps that did not converge."""
+    mesh = meshes.rectangle(0.4, 0.4, shape=(nodes, nodes))
+    start = mesh.transformed(translation=[-0.17, -0.2, 0.02])
+    board = Box([0.0, 0.0, -0.2], [thickness, 0.6, 0.4], friction=0.5)
+    sim = Simulation(start, STIFF, rest=mesh, obstacles=[board], integrator="euler")
+    sim.velocities = np.tile([0.0, 0.0, -speed], (nodes * nodes, 1))
+    nearest, failed, share = np.inf, 0, np.linspace(0.0, 1.0, 41)[:, None, None]
+    for _ in range(40):
+        failed += not sim.step().converged
+        a, b = sim.positions[sim.mesh.edges[:, 0]], sim.positions[sim.mesh.edges[:, 1]]
+        gap, _ = board.gaps(((1.0 - share) * a + share * b).reshape(-1, 3), sim.time)
+        nearest = min(nearest, float(gap.min()))
+    return float(sim.positions[:, 2].max()), nearest, failed
+
+
+def torus(around: int, across: int, large: float = 0.1, small: float = 0.03) -> TriangleMesh:
+    """A ring about the z axis."""
+    u, v = np.meshgrid(np.arange(around), np.arange(across), indexing="ij")
+    a, b = 2 * np.pi * u / around, 2 * np.pi * v / across
+    out = large + small * np.cos(b)
+    vertices = np.stack([out * np.cos(a), out * np.sin(a), small * np.sin(b)], axis=-1).reshape(-1, 3)
+    index = np.arange(around * across).reshape(around, across)
+    right, up = np.roll(index, -1, axis=0), np.roll(index, -1, axis=1)
+    over = np.roll(right, -1, axis=1)
+    faces = np.concatenate([np.stack([index, right, over], -1), np.stack([index, over, up], -1)]).reshape(-1, 3)
+    return TriangleMesh(vertices, faces, friction=0.2)
+
+
+def through_ring(nodes: int, around: int, across: int, depth: float) -> tuple[int, Watch]:
+    """Edges of a sheet that pass through a ring it is pulled through by its middle, and the steps' log."""
+    mesh = meshes.rectangle(0.3, 0.3, shape=(nodes, nodes))
+    start = mesh.transformed(translation=[-0.15, -0.15, 0.035])
+    ring = torus(around, across)
+    sim = Simulation(start, STIFF, rest=mesh, obstacles=[ring], self_collision=True, integrator="euler")
+    middle = np.flatnonzero(np.linalg.norm(start.vertices[:, :2], axis=1) < 1e-6)
+    at = sim.positions[middle].copy()
+    sim.grasp(middle, lambda t: at - np.array([0.0, 0.0, 0.2 * t]))
+    watch = Watch().run(sim, depth / 0.2)
+    return pierced(sim, ring), watch
+
+
+def pierced(sim: Simulation, body: TriangleMesh) -> int:
+    """Pairs of an edge and a face, one of the cloth and one of a body, that pass through each other."""
+    vertices = np.concatenate([sim.positions, body.vertices(sim.time)])
+    count, own = len(sim.positions), sim.mesh.triangulated()
+    edges = np.concatenate([own.edges, body.edges + count])
+    faces = np.concatenate([own.faces, body.faces + count])
+    pairs = piercings(vertices, edges, faces)
+    mixed = (edges[pairs[:, 0], 0] < count) != (faces[pairs[:, 1], 0] < count)
+    return int(mixed.sum())
+
+
+def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
+    """All tables."""
+    result = Result("edges", TITLE)
+    counts = (21,) if quick else (21, 41, 61, 121)
+    whole = Watch()
+    for name, make in TABLES.items():
+        for nodes in counts:
+            for mu in (0.0, 0.3):
+                for up, way in ((1, "up"), (-1, "down")):
+                    if quick and (name != "box" or mu == 0.0):
+                        continue
+                    what = f"{name}, {nodes} nodes, mu {mu:g}, {way}"
+                    say(what)
+                    tension, theory, watch = pulled(make, nodes, mu, up)
+                    result.near(f"{what}: mean tension / theory", float(tension.mean() / theory.mean()), 1.0, 0.05)
+                    ratio = tension / theory
+                    result.info(f"{what}: largest tension / theory", float(ratio.max()))
+                    whole.add(watch)
+    whole.tell(result, "all pulls", edges=False)
+    fast = Watch()
+    for name, make in TABLES.items():
+        if quick and name != "box":
+            continue
+        for nodes in (61,) if quick else counts:
+            say(f"{name}, {nodes} nodes, sliding off")
+            off = []
+            for shift in np.arange(1 if quick else STARTS) / STARTS:
+                worst, watch = slid(make, nodes, float(shift))
+                off.append(worst)
+                fast.add(watch)
+            what = f"{name}, {nodes} nodes, sliding off"
+            result.below(f"{what}: off x0 cosh, worst of {len(off)} starts, %", 100 * float(np.abs(off).max()), 3.0)
+            result.info(f"{what}: mean of them, %", 100 * float(np.mean(off)))
+    fast.tell(result, "all sliding off", edges=False)
+    for speed in (5.0,) if quick else (1.0, 5.0, 20.0):
+        say(f"{speed:g} m/s")
+        lowest, failed = thrown(speed, 0.002)
+        result.above(f"thrown at {speed:g} m/s on a plate of 2 mm: lowest node over it, mm", 1e3 * lowest, 0.0)
+        result.info(f"thrown at {speed:g} m/s: steps refused", failed, ".0f")
+        lowest, failed = lifted(speed, 0.005)
+        result.above(f"a plate of 5 mm at {speed:g} m/s: lowest node over it, mm", 1e3 * lowest, 0.0)
+        result.info(f"a plate at {speed:g} m/s: steps refused", failed, ".0f")
+        highest, nearest, failed = on_board(speed, 0.004)
+        what = f"a sheet of 6 x 6 nodes at {speed:g} m/s on a board of 4 mm"
+        result.above(f"{what}: highest node over it, mm", 1e3 * highest, 0.0)
+        result.above(f"{what}: nearest point of an edge, mm", 1e3 * nearest, 0.0)
+        result.info(f"{what}: steps refused", failed, ".0f")
+    if not quick:
+        for nodes, around, across in ((9, 48, 24), (15, 24, 12)):
+            say(f"ring of {around} x {across}, {nodes} nodes")
+            count, watch = through_ring(nodes, around, across, 0.25)
+            what = f"ring of {around} x {across}, sheet of {nodes} x {nodes} nodes"
+            result.below(f"{what}: edges through faces", count, 0, ".0f")
+            result.below(f"{what}: q", watch.q, 5.0)
+            result.below(f"{what}: steps not converged", watch.unconverged, 0, ".0f")
+            result.info(f"{what}: slowest step, s", watch.slowest)
+    result.notes.append(
+        f"strips of {LENGTH:g} x {WIDTH:g} m, 3 nodes across, implicit Euler; pulled at {SPEED:g} m/s in steps of "
+        f"{1e3 * SLOW:g} ms and averaged over whole elements that pass the edge; sliding off in steps of "
+        f"{1e3 * FAST:g} ms, with a bending stiffness of {STIFF.bending:g} N m, from {STARTS} starts within an element"
+    )
+    return result
