@@ -256,7 +256,7 @@ def test_wrong_models_of_the_command_are_named(tmp_path: Path, monkeypatch, caps
     for given, message in (
         ("rubber", "model 'rubber' is unknown"),
         ("elastic:stretch=much", "name:parameter=number"),
-        ("elastic:colour=3", "parameter 'colour' is unknown; elastic has stretch, weft, shear"),
+        ("elastic:colour=3", "parameter 'colour' is unknown; known are stretch, weft, shear"),
     ):
         assert main(["compare", "sheet.npz", "--models", given, "-o", "out"]) == 2
         assert message in capsys.readouterr().err

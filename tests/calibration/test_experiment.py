@@ -233,7 +233,9 @@ def test_corners_that_a_camera_rounds_off_are_held_apart_as_they_are() -> None:
         made = prepare(rounded, **options)
         return float(np.linalg.norm(made.simulate(FABRIC).positions - exact.positions, axis=2)[:, free].mean())
 
-    assert error(apart=width) < 0.5 * error()
+    # the middle of the bar is seen too far inwards by half of the slide
+    assert error(apart=width) == pytest.approx(0.5 * slide.mean(), rel=0.1)
+    assert error() > 1.8 * error(apart=width)
 
 
 @pytest.mark.parametrize("apart", [0.0, -0.1, 0.5, float("nan")])

@@ -87,8 +87,8 @@ def test_draws_that_go_astray_are_left_out_and_too_many_are_an_error(monkeypatch
 
 
 def test_a_simulated_sequence_begins_flat_and_ends_folded():
-    mesh, positions, labels = simulated_sequence("in half", frames=9, shape=(8, 8))
-    assert positions.shape == (10, 64, 3)
+    mesh, positions, labels = simulated_sequence("in half", frames=18, shape=(8, 8))
+    assert positions.shape == (19, 64, 3)
     assert labels[0] == 0
     assert labels[-1] >= 2
     assert np.ptp(positions[0][:, 1]) == pytest.approx(1.0, abs=0.02)

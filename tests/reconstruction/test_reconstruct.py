@@ -105,7 +105,7 @@ def test_smoothing_the_height_leaves_the_points_and_the_topology_alone():
         (np.zeros((50, 3)), "all 50 points are the same"),
         (np.zeros((50, 2)), "column of zeros"),
         (np.zeros(50), "shape"),
-        ([["a", "b", "c"]] * 30, "could not be read"),
+        ([["a", "b", "c"]] * 30, "expected numbers of shape"),
         (np.full((30, 3), np.nan), "must be finite"),
         (np.repeat(np.random.default_rng(0).normal(size=(8, 3)), 10, axis=0), "only 8 are distinct"),
         (np.random.default_rng(0).normal(size=(800, 3)), "no surface"),

@@ -43,7 +43,9 @@ def folded():
     sim.run(0.85)
     grasp.release()
     sim.run(0.3)
-    upper = np.flatnonzero(mesh.vertices[:, 0] > 0.25)
+    upper = np.flatnonzero(
+        (mesh.vertices[:, 0] > 0.25) & (sim.positions[:, 2] > 0.0014) & (sim.positions[:, 2] < 0.004)
+    )
     centre = sim.positions[upper].mean(axis=0)
     return sim, int(upper[np.linalg.norm((sim.positions[upper] - centre)[:, :2], axis=1).argmin()])
 

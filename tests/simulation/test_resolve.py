@@ -32,7 +32,9 @@ def test_a_cloth_inside_a_body_is_pushed_out_without_speed(name):
     np.testing.assert_allclose(*lengths, rtol=2e-3)
     reports = [sim.step() for _ in range(3)]
     assert all(report.converged for report in reports)
-    assert np.linalg.norm(sim.velocities, axis=1).max() < 0.6  # it falls and unbends; thrown out, it went at 10 m/s
+    # it falls and unbends, its corners ahead; thrown out, it went at 10 m/s
+    assert np.linalg.norm(sim.velocities, axis=1).mean() < 0.3
+    assert np.linalg.norm(sim.velocities, axis=1).max() < 1.0
 
 
 def test_a_cloth_at_the_height_of_the_table_is_lifted_by_half_its_thickness_without_speed():

@@ -176,5 +176,5 @@ def test_projection_starts_from_a_step_with_bending_and_shear(fabric):
 
 def test_options_of_another_solver_are_refused():
     problem, _ = first_step(MESHES["quads"], FABRICS["plain"])
-    with pytest.raises(TypeError, match="newton solver expects NewtonOptions"):
+    with pytest.raises(TypeError, match="newton solver has others, expected NewtonOptions"):
         make_solver("newton", problem, ProjectionOptions(), 0.01)

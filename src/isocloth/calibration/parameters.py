@@ -102,7 +102,7 @@ def owned(values: Mapping[str, float]) -> Owned:
 def _unknown(name: str) -> InputError:
     return InputError(
         f"parameter {name!r} is unknown; a fabric has {', '.join(NAMES)}; the friction of an obstacle is "
-        f"'{OBSTACLE}<its name>', a parameter of the model '{MODEL}<its name>'"
+        f"'{OBSTACLE}<its name>', a parameter of the model '{MODEL}<its name>'; choose one of these"
     )
 
 

@@ -31,7 +31,7 @@ from isocloth.obstacles import Obstacle
 from isocloth.recordings import Recording
 from isocloth.recordings.resample import longest_absence
 from isocloth.recordings.sampling import weights_at
-from isocloth.simulation.arguments import as_timestep
+from isocloth.simulation.arguments import as_fabric, as_timestep
 
 #: s; frames farther apart than this do not belong to one motion
 LONGEST_STEP = 1.0
@@ -139,7 +139,7 @@ def as_experiments(given: Any, options: Mapping[str, Any]) -> tuple[Experiment, 
 
 def _required(part: Recording, fabric: Fabric | None) -> tuple[Fabric, Mesh]:
     """The fabric and the mesh of the markers, without which a recording cannot be simulated."""
-    fabric = fabric or part.fabric
+    fabric = part.fabric if fabric is None else as_fabric(fabric)
     if fabric is None:
         raise RecordingError("the recording does not say what the cloth is made of; give fabric=ic.Fabric(density=...)")
     if part.mesh is None:

@@ -109,11 +109,11 @@ class Grasp:
         there = self._sent[1] if known and self._sent is not None else self.position(state.time)
         return self.nodes[np.linalg.norm(there - state.positions[self.nodes], axis=1) > by]
 
-    def arrives(self, begin: float, end: float, limit: float) -> bool:
-        """Whether its path alone is no longer than `limit`, m, from a time to another: then its nodes lag, no more."""
-        if self.path is None:
+    def arrives(self, state: State, end: float, limit: float) -> bool:
+        """Whether its path alone is no longer than `limit`, m, from a state to a time: then its nodes lag, no more."""
+        if self.path is None or state.steps <= self._since:
             return False
-        way = self.position(end) - self.position(begin)
+        way = self.position(end) - self.position(state.time)
         return bool(np.linalg.norm(way, axis=1).max() <= limit)  # not where it is not finite
 
 

@@ -99,7 +99,7 @@ class Hands:
                 begin = before.positions[grasp.nodes]
                 target = begin + share * (target - begin)
             far = prescribe(start, grasp.nodes, target, state.positions, self._limit)
-            if far >= 0 and not (grasp.max_force is not None or grasp.arrives(state.time, time, self._limit)):
+            if far >= 0 and not (grasp.max_force is not None or grasp.arrives(state, time, self._limit)):
                 _refuse(grasp, int(far), target, state.positions)
 
     def late(self, state: State, by: float, force: float) -> IntArray:

@@ -14,9 +14,9 @@ from isocloth.base.typing import FloatArray
 class Wrench(NamedTuple):
     """Force and torque of the cloth on a body: the impulse of a whole step over its length.
 
-    With implicit Euler, and in all steps that were cut, that is the change of momentum. BDF2 solves a step for the
-    force at its end: over a smooth motion both agree, but in the step in which something hits an obstacle, if it is not
-    cut, the force exceeds what the momentum says, in the limit by 9/4, the ratio of both schemes' inertia.
+    With implicit Euler, in all steps that were cut and where something is struck, that is the change of momentum. BDF2
+    solves a step for the force at its end, part of which acts on the velocities of the steps after: over a smooth
+    motion, and summed over an impact, both agree.
 
     force: (3,) N.
     torque: (3,) N m; of an obstacle or a gripper about its centre at the end of the step, of a grasp about the mean of

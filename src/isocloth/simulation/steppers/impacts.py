@@ -5,9 +5,9 @@ Where the motion of a step is given, by what is touched or held and by the lengt
 makes of a jump w of the velocity an impulse of 9/4 m w, and remembers it: the cloth would bounce off, and spin. The
 first-order scheme makes m w of it, which is the change of momentum. So a step with an impact is solved again, with the
 first-order scheme for whatever was struck. A node takes it until its velocity changes by the same in two steps in a
-row: that is an acceleration again, which a second-order scheme may remember. So do nodes in contact, until all of them
-slide steadily, none sticks: in a mixture more iterations are spent on who does than the order is worth. All the rest
-stays of second order.
+row: that is an acceleration again, which a second-order scheme may remember. So do nodes in contact, unless the whole
+cloth slides steadily: nodes that hang on others of second order have a velocity that lags by half a step, and would be
+jerked if they changed their scheme again and again. All the rest stays of second order.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def add_unsteady(
     end: FloatArray, velocities: FloatArray, previous: FloatArray, touched: BoolArray, stuck: BoolArray, h: float,
     out: BoolArray,
 ) -> None:  # fmt: skip
-    """Add to `out` the nodes (n,) that touched something in a (sub)step of h seconds, unless all slide steadily."""
+    """Add to `out` the nodes (n,) that touched something in a (sub)step of h seconds, unless all nodes did, and slide
+    steadily."""
     steady = True
     for i in range(len(end)):
-        if touched[i]:
-            square = 0.0
-            for d in range(3):
-                square += (end[i, d] - 2.0 * velocities[i, d] + previous[i, d]) ** 2
-            steady = steady and not stuck[i] and square <= (STEADY * h) ** 2
+        square = 0.0
+        for d in range(3):
+            square += (end[i, d] - 2.0 * velocities[i, d] + previous[i, d]) ** 2
+        steady = steady and touched[i] and not stuck[i] and square <= (STEADY * h) ** 2
     for i in range(len(end)):
         out[i] = out[i] or (touched[i] and not steady)
 
