@@ -21,19 +21,18 @@ from isocloth.trajectory import Trajectory
 from validation import stick_hits
 from validation.result import Result, Say, silent
 from validation.scenes import hanging, smooth_ramp, upper_corners
+from validation.trailing import SHEET, trailing
 
 TITLE = "tables 2 and 3 of the collision paper: mu of synthetic tablecloths and hits found again"
 
-SHEET = (0.42, 0.594)  # m
 NOISE, MISSING, LOST, RATE = 1e-3, 0.05, 0.1, 120.0  # m; share of all positions; s at most; Hz
 #: N m, bending stiffness, from a light cloth to a sack: without any, less than a micrometre decides how cloth folds
 BENDING = {"polyester": 5e-5, "wool": 1e-4, "denim": 3e-4, "stiff cotton": 5e-4}
 #: friction of a polished table, and the paper's of a table with a tablecloth on it
 LOW, HIGH = 0.2, {"polyester": 1.0, "wool": 2.0, "denim": 1.6, "stiff cotton": 2.0}
 STICK = 0.3  # friction of the stick
-#: the corners move over the table with this speed, m/s; are lowered to this height over it, m, until that time, s; stop
-SPEED, DOWN, LOWERED, STOPPED = 0.5, 0.25, 5.0, 5.5
-ABOVE, REST = 0.1, 0.3  # m, of the lower edge over the table at the start; s, that are recorded after the stop
+#: s, until which the corners are lowered, and move; and how long is recorded after that
+LOWERED, STOPPED, REST = 5.0, 5.5, 0.3
 #: of each hit: height (m) below the upper edge, angle in the plane of the sheet (rad), how far behind it the stick
 #: turns (m), and the time there and back (s): 0.8 to 1.9 m/s; each begins so far before the sheet (m), and so often (s)
 HITS = ((0.30, 0.0, 0.12, 1.0), (0.45, 0.2, 0.15, 0.8), (0.25, -0.25, 0.10, 0.6), (0.40, 0.1, 0.15, 0.5))
@@ -92,22 +91,8 @@ def cloth(name: str) -> Fabric:
 
 
 def dragged(fabric: Fabric, mu: float, shape: tuple[int, int] = (7, 9)) -> Simulation:
-    """A sheet that trails behind its corners over a table on which they lower it, until half of it lies.
-
-    The paper's sheets are put down upright, and how such a sheet folds is decided by less than a micrometre.
-    """
-    flat = meshes.rectangle(*SHEET, shape)
-    sheet = hanging(flat)
-    sheet = sheet.with_vertices(sheet.vertices + np.array([0.0, 0.0, SHEET[1] + ABOVE]))
-    held = np.array([sheet.nearest([x, 0.0, SHEET[1] + ABOVE]) for x in (0.0, SHEET[0])])
-    start = sheet.vertices[held]
-
-    def path(t: float) -> FloatArray:
-        moving = max(min(t, STOPPED) - 0.3, 0.0)
-        gone = SPEED * (0.5 * moving**2 if moving < 1.0 else moving - 0.5)
-        down = (SHEET[1] + ABOVE - DOWN) * smooth_ramp(t - 1.0, LOWERED - 1.0)
-        return start + np.array([0.0, -gone, -down])
-
+    """A sheet that is lowered on the table of the recordings."""
+    flat, sheet, held, path = trailing(shape, LOWERED, STOPPED)
     a, b, c, d = table_of(fabric).extent or (0.0, 0.0, 0.0, 0.0)
     top = table_of(fabric).height
     table = Box([(a + b) / 2, (c + d) / 2, top - 0.25], [b - a, d - c, 0.5], friction=mu, name="table")

@@ -17,10 +17,10 @@ from isocloth.recordings import Recording, from_trajectory
 from isocloth.simulation import Simulation
 from validation.result import Result, Say, silent
 from validation.scenes import hanging, smooth_ramp, upper_corners
+from validation.trailing import SHEET, trailing
 
 TITLE = "delta, alpha and mu of synthetic recordings found again"
 
-SHEET = (0.42, 0.594)  # m
 NOISE, MISSING = 1e-3, 0.05  # m; share of all positions
 #: rho, delta, alpha in SI, and how the sheet is moved
 CLOTHS = ((0.3046, 0.15, 0.50, "shake"), (0.1804, 0.10, 0.40, "twist"), (0.1042, 0.05, 0.25, "shake"))
@@ -28,9 +28,7 @@ CLOTHS = ((0.3046, 0.15, 0.50, "shake"), (0.1804, 0.10, 0.40, "twist"), (0.1042,
 FRICTIONS = (0.3, 0.45, 0.6)
 #: what the papers fitted to wool, and the bending stiffness of a light cloth
 LAID = Fabric(density=0.1804, gravity_density=0.078, damping=0.50, bending=3e-5)
-#: the corners move over the table with this speed, m/s, and end at this height over it, m
-SPEED, LOW = 0.5, 0.25
-ABOVE, STOPPED = 0.1, 4.3  # m, of the lower edge over the table at the start; s
+LOWERED, STOPPED = 3.5, 4.3  # s, until which the corners are lowered, and move
 
 
 def hung(
@@ -82,23 +80,8 @@ def table(mu: float) -> Box:
 
 
 def laid(mu: float, shape: tuple[int, int], rough: float = 0.0) -> Simulation:
-    """A sheet that trails behind its corners, is lowered on a table and in the end half lies on it.
-
-    Were it put down upright, how it folds would be decided by less than a micrometre, and nothing could be learnt from
-    it: simulated twice, once along the recorded path, it ends 37 mm apart.
-    """
-    flat = meshes.rectangle(*SHEET, shape)
-    sheet = hanging(flat)
-    sheet = sheet.with_vertices(sheet.vertices + np.array([0.0, 0.0, SHEET[1] + ABOVE]))
-    held = np.array([sheet.nearest([x, 0.0, SHEET[1] + ABOVE]) for x in (0.0, SHEET[0])])
-    start = sheet.vertices[held]
-
-    def path(t: float) -> FloatArray:
-        moving = max(min(t, STOPPED) - 0.3, 0.0)
-        gone = SPEED * (0.5 * moving**2 if moving < 1.0 else moving - 0.5)
-        down = (SHEET[1] + ABOVE - LOW) * smooth_ramp(t - 1.0, 2.5)
-        return start + np.array([0.0, -gone, -down])
-
+    """A sheet that is lowered on a table, and in the end half lies on it."""
+    flat, sheet, held, path = trailing(shape, LOWERED, STOPPED)
     sim = Simulation(_roughened(sheet, held, rough), LAID, rest=flat, obstacles=[table(mu)])
     sim.grasp(held, path)
     return sim

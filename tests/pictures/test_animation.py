@@ -82,23 +82,24 @@ def test_wrong_rates_are_refused(tmp_path: Path) -> None:
         render(waving(), tmp_path / "cloth.gif", fps=0, width=64, height=64)
 
 
-def test_an_encoder_that_fails_is_told_and_leaves_no_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def encode_with(script: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a shell script take the place of the encoder."""
     imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    full = tmp_path / "encoder"
-    full.write_text("#!/bin/sh\ncat > /dev/null\necho 'No space left on device' >&2\nexit 1\n")
-    full.chmod(0o755)
-    monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", lambda: str(full))
+    encoder = folder / "encoder"
+    encoder.write_text(f"#!/bin/sh\n{script}\n")
+    encoder.chmod(0o755)
+    monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", lambda: str(encoder))
+
+
+def test_an_encoder_that_fails_is_told_and_leaves_no_film(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encode_with("cat > /dev/null\necho 'No space left on device' >&2\nexit 1", tmp_path, monkeypatch)
     with pytest.raises(OSError, match=r"code 1 \(No space left on device\).*free space"):
         render(waving(), tmp_path / "cloth.mp4", width=64, height=64, fps=10)
     assert [p.name for p in tmp_path.iterdir()] == ["encoder"]
 
 
 def test_an_encoder_that_hangs_up_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    imageio_ffmpeg = pytest.importorskip("imageio_ffmpeg")
-    gone = tmp_path / "encoder"
-    gone.write_text("#!/bin/sh\nexit 0\n")
-    gone.chmod(0o755)
-    monkeypatch.setattr(imageio_ffmpeg, "get_ffmpeg_exe", lambda: str(gone))
+    encode_with("exit 0", tmp_path, monkeypatch)
     with pytest.raises(OSError, match="left no film"):
         render(waving(), tmp_path / "cloth.mp4", width=640, height=480, fps=10)
 
