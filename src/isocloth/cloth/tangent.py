@@ -114,6 +114,8 @@ def right_hand_side(cloth: ClothArrays, step: StepArrays, work: Workspace) -> No
             x[s.kept[k, 0]] = -work.values[k]
             continue
         v = s.weight[k] * work.values[k]
+        if v == 0.0:
+            continue  # most diagonals do not resist
         for a in range(rows.ptr[k], rows.ptr[k + 1]):
             p = 3 * rows.nodes[a]
             x[p] -= v * work.jacobian[a, 0]
@@ -133,6 +135,9 @@ def linearise(cloth: ClothArrays, work: Workspace) -> float:
         for d in range(3):
             descent += work.force[i, d] * x[3 * i + d]
     for k in range(len(work.values)):
+        if rows.partner[k] != 0 and work.values[k] == 0.0:
+            work.linearised[k] = 0.0  # it does not resist, and its J is zero
+            continue
         change = 0.0
         for a in range(rows.ptr[k], rows.ptr[k + 1]):
             p = 3 * rows.nodes[a]

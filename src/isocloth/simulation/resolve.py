@@ -153,7 +153,7 @@ def _untangled(sim: Simulation, world: CollisionWorld, positions: FloatArray) ->
         if moved is None:
             return x
         x = x + moved
-        _, outcome = stepper.solve_free(*_from_rest(sim, x, x), sim.timestep)
+        outcome = stepper.solve_free(*_from_rest(sim, x, x), sim.timestep).outcome
         if not np.isfinite(outcome.positions).all():
             return positions
         x = outcome.positions

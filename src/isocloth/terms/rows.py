@@ -223,6 +223,8 @@ def add_forces(rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, fo
     """force += J^T multiplier, (n, 3)."""
     for k in range(len(rows.ptr) - 1):
         s = multiplier[k]
+        if s == 0.0:
+            continue
         for a in range(rows.ptr[k], rows.ptr[k + 1]):
             p = rows.nodes[a]
             force[p, 0] += s * jacobian[a, 0]

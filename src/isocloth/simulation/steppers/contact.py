@@ -12,7 +12,7 @@ import numpy as np
 
 from isocloth.base.typing import FloatArray
 from isocloth.cloth.cloth import Cloth
-from isocloth.cloth.step import Step, build_step
+from isocloth.cloth.step import Scheme, Step, build_step
 from isocloth.contact.contact_set import wrenches_on_bodies
 from isocloth.contact.detector import ContactDetector
 from isocloth.contact.history import pressing, sticking, unknown_state
@@ -24,7 +24,7 @@ from isocloth.simulation.integrators import euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers.free import FreeStepper, after, past
-from isocloth.simulation.steppers.impacts import TRIES, add_unsteady, struck
+from isocloth.simulation.steppers.impacts import TRIES, add_unsteady
 from isocloth.simulation.steppers.stepper import Part, Targets
 from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome
 from isocloth.solvers.outcome import Outcome
@@ -62,14 +62,15 @@ class ContactStepper(FreeStepper):
         detector = ContactDetector(self.world, state.positions, targets.held, state.time, state.time + h)
         if len(memory.history.key) or targets.grippers:
             return self._advance_among(state, targets, h, detector)
-        step, outcome = self.solve_free(state, targets, h)
+        solved = self.solve_free(state, targets, h)
+        outcome = solved.outcome
         self.contact.work += outcome.iterations
         # the first step goes both ways, so that all kernels are loaded
         if state.steps == 0 or not (outcome.converged and detector.clear(outcome.positions)):
             part = self._advance_among(state, targets, h, detector)
             spent = outcome.iterations + part.outcome.iterations
             return part._replace(outcome=part.outcome._replace(iterations=spent))
-        return self.accept_free(state, targets, h, step, outcome, self.contact.coupling)  # of a try that failed, maybe
+        return self.accept_free(state, targets, h, solved, self.contact.coupling)  # of a try that failed, maybe
 
     def _advance_among(self, state: State, targets: Targets, h: float, detector: ContactDetector) -> Part:
         """A (sub)step in contact with obstacles, between layers or jaws."""
@@ -82,7 +83,8 @@ class ContactStepper(FreeStepper):
         with announce_compilation() if first else nullcontext():
             if first:
                 detector.precompile()
-            step, (outcome, contacts, law) = self._solve_impacts(state, targets, h, detector)
+            scheme = self.scheme(state, targets, h)
+            step, (outcome, contacts, law) = self._solve_impacts(state, targets, h, scheme, detector)
         if not outcome.converged and not targets.last:
             return Part(outcome, None)
         relaxed = False
@@ -106,15 +108,12 @@ class ContactStepper(FreeStepper):
             outcome = outcome._replace(converged=False, isometry_error=error, strain_gap=gap)
         touched, history = pressing(contacts, law, len(positions))
         velocities = step.velocities(positions)
-        largest = self.largest_jump(state, targets, h, positions, touched)
-        early = np.zeros(len(positions), dtype=bool)
-        if largest > 0.0:
-            _, early = struck(velocities, state.velocities, state.previous_velocities, largest, early)
+        _, _, early = self.struck(state, targets, h, positions, velocities, touched, step.early)
         add_unsteady(
             velocities, state.velocities, state.previous_velocities, touched, sticking(contacts, law, len(positions)),
             h, early,
         )  # fmt: skip
-        self.average(state, targets, h, step, outcome.reactions)
+        self.average(state, targets, h, step, scheme, outcome.reactions)
         if lost:
             velocities[:] = 0.0
         elif not outcome.converged or overstretched(self.cloth, outcome.isometry_error):
@@ -127,12 +126,12 @@ class ContactStepper(FreeStepper):
         ))  # fmt: skip
 
     def _solve_impacts(
-        self, state: State, targets: Targets, h: float, detector: ContactDetector
+        self, state: State, targets: Targets, h: float, scheme: Scheme, detector: ContactDetector
     ) -> tuple[Step, ContactOutcome]:
         """A (sub)step, and where something is struck, again with the first-order scheme for it."""
         memory, first, force = state.memory, state.steps == 0, targets.extra()
         assert isinstance(memory, NewtonMemory)
-        scheme, start, early, spent = self.scheme(state, targets, h), targets.start, memory.first_order, 0
+        start, early, spent = targets.start, memory.first_order, 0
         for _ in range(TRIES):
             step = build_step(
                 self.cloth, scheme, past(state), start, targets.held, early=early, first_order=euler(h, 0.0),
@@ -146,10 +145,8 @@ class ContactStepper(FreeStepper):
                 break
             start, first = found.outcome.positions, False
             touched, history = pressing(found.contacts, found.law, len(start))
-            largest = self.largest_jump(state, targets, h, start, touched)
-            end = step.velocities(start)
-            late, jumped = struck(end, state.velocities, state.previous_velocities, largest, early)
-            if largest == 0.0 or not late:
+            _, late, jumped = self.struck(state, targets, h, start, step.velocities(start), touched, early)
+            if not late:
                 break
             early = early | jumped
             memory = memory._replace(multipliers=found.outcome.multipliers, history=history)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,11 +15,21 @@ from isocloth.simulation.announce import announce_compilation
 from isocloth.simulation.integrators import BY_NAME, euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
-from isocloth.simulation.steppers.impacts import TRIES, average, largest_jump, struck
+from isocloth.simulation.steppers.impacts import TRIES, average, struck
 from isocloth.simulation.steppers.stepper import Part, Targets, body_wrenches
 from isocloth.solvers import Newton, Solver
 from isocloth.solvers.coupling import NO_COUPLING, CouplingPattern
 from isocloth.solvers.outcome import Outcome
+
+
+class Solved(NamedTuple):
+    """A free (sub)step, and what came of it."""
+
+    step: Step
+    scheme: Scheme
+    outcome: Outcome
+    velocities: FloatArray  # (n, 3) m/s, at its end
+    struck: BoolArray  # (n,) whose velocity jumped
 
 
 class FreeStepper:
@@ -63,10 +74,10 @@ class FreeStepper:
 
     def advance(self, state: State, targets: Targets, h: float) -> Part:
         """One (sub)step."""
-        step, outcome = self.solve_free(state, targets, h)
-        if not outcome.converged and not targets.last:
-            return Part(outcome, None)
-        return self.accept_free(state, targets, h, step, outcome)
+        solved = self.solve_free(state, targets, h)
+        if not solved.outcome.converged and not targets.last:
+            return Part(solved.outcome, None)
+        return self.accept_free(state, targets, h, solved)
 
     def scheme(self, state: State, targets: Targets, h: float) -> Scheme:
         """The integrator's. After a grasp or a release forces jump, and the step before would be extrapolated into a
@@ -78,73 +89,70 @@ class FreeStepper:
         same = targets.held is state.held or np.array_equal(targets.held, state.held)
         return self._scheme(h, state.previous_timestep if same else 0.0)
 
-    def solve_free(self, state: State, targets: Targets, h: float) -> tuple[Step, Outcome]:
+    def solve_free(self, state: State, targets: Targets, h: float) -> Solved:
         """A (sub)step as if there was nothing to touch."""
         if state.steps == 0:  # no multipliers are known yet, and kernels may have to be compiled
             with announce_compilation():
                 return self._solve_jerks(state, targets, h)
         return self._solve_jerks(state, targets, h)
 
-    def _solve_jerks(self, state: State, targets: Targets, h: float) -> tuple[Step, Outcome]:
+    def _solve_jerks(self, state: State, targets: Targets, h: float) -> Solved:
         """A (sub)step without contacts; where hands jerk, again with the first-order scheme for what they jerk at."""
-        memory = state.memory
+        memory, nobody = state.memory, self.cloth.nobody
         assert isinstance(memory, NewtonMemory)
         scheme, early, first, spent = self.scheme(state, targets, h), memory.first_order, state.steps == 0, 0
         multipliers, start, force = memory.multipliers, targets.start, targets.extra()
-        largest = self.largest_jump(state, targets, h, start)
         for k in range(TRIES):
             step = build_step(
                 self.cloth, scheme, past(state), start, targets.held, force=force,
-                early=None if early is self.cloth.nobody else early, first_order=euler(h, 0.0),
+                early=None if early is nobody else early, first_order=euler(h, 0.0),
             )  # fmt: skip
             if targets.springs is not None:
                 step = step.with_springs(*targets.springs)
             outcome = self.solver.solve(step, multipliers, first=first)
             spent += outcome.iterations
-            if largest == 0.0 or not outcome.converged:
-                break
-            start, multipliers, first = outcome.positions, outcome.multipliers, False
-            late, jumped = struck(
-                step.velocities(start), state.velocities, state.previous_velocities, largest, early
-            )  # fmt: skip
+            velocities = step.velocities(outcome.positions)
+            largest, late, jumped = self.struck(state, targets, h, outcome.positions, velocities, nobody, early)
             # what a jerk leaves unsolved is a part of large forces: it is solved twice, whatever the scheme
-            if k > 0 and (scheme.far == 0.0 or not late):
+            if largest == 0.0 or not outcome.converged or (k > 0 and (scheme.far == 0.0 or not late)):
                 break
-            early = early | jumped
-        return step, outcome._replace(iterations=spent)
+            start, multipliers, first, early = outcome.positions, outcome.multipliers, False, early | jumped
+        return Solved(
+            step, scheme, outcome if k == 0 else outcome._replace(iterations=spent), velocities,
+            jumped if largest > 0.0 else nobody,
+        )  # fmt: skip
 
-    def largest_jump(
-        self, state: State, targets: Targets, h: float, positions: FloatArray, touched: BoolArray | None = None
-    ) -> float:
-        """Of a node that is held or touched (n,), in a (sub)step that ends at positions (n, 3); m/s."""
-        found: float = largest_jump(
-            state.positions, state.velocities, state.previous_velocities, positions,
-            self.cloth.nobody if touched is None else touched, targets.held, h,
+    def struck(
+        self, state: State, targets: Targets, h: float, positions: FloatArray, velocities: FloatArray,
+        touched: BoolArray, early: BoolArray,
+    ) -> tuple[float, int, BoolArray]:  # fmt: skip
+        """What a (sub)step strikes that ends at positions (n, 3) with velocities (n, 3); see `impacts.struck`."""
+        found: tuple[float, int, BoolArray] = struck(
+            state.positions, state.velocities, state.previous_velocities, positions, velocities, touched, targets.held,
+            early, h,
         )  # fmt: skip
         return found
 
     def accept_free(
-        self, state: State, targets: Targets, h: float, step: Step, outcome: Outcome,
-        coupling: CouplingPattern = NO_COUPLING,
-    ) -> Part:  # fmt: skip
+        self, state: State, targets: Targets, h: float, solved: Solved, coupling: CouplingPattern = NO_COUPLING
+    ) -> Part:
         """The state after a free (sub)step; coupling: for which contacts a factor is laid out."""
+        outcome = solved.outcome
         if not outcome.converged and not np.isfinite(outcome.positions).all():
             raise ConvergenceError(
                 f"the step from t = {targets.before.time:.6g} s has no finite solution even when cut into "
                 f"{targets.parts} parts; use a smaller timestep or gentler paths"
             )
-        velocities, jumped = step.velocities(outcome.positions), self.cloth.nobody
-        if (largest := self.largest_jump(state, targets, h, outcome.positions)) > 0.0:
-            jumped = struck(velocities, state.velocities, state.previous_velocities, largest, jumped)[1]
-        self.average(state, targets, h, step, outcome.reactions)
+        self.average(state, targets, h, solved.step, solved.scheme, outcome.reactions)
         return Part(outcome, after(
-            state, targets, h, outcome.positions, velocities, outcome.reactions,
-            NewtonMemory(outcome.multipliers, self.cloth.nobody, jumped, coupling=coupling),
+            state, targets, h, outcome.positions, solved.velocities, outcome.reactions,
+            NewtonMemory(outcome.multipliers, self.cloth.nobody, solved.struck, coupling=coupling),
         ))  # fmt: skip
 
-    def average(self, state: State, targets: Targets, h: float, step: Step, reactions: FloatArray) -> None:
+    def average(
+        self, state: State, targets: Targets, h: float, step: Step, scheme: Scheme, reactions: FloatArray
+    ) -> None:
         """Make means over a (sub)step of forces (n, 3) N at its end, with which nodes were held."""
-        scheme = self.scheme(state, targets, h)
         if scheme.far != 0.0:
             before = -scheme.far * state.previous_timestep / h
             average(reactions, state.reactions, targets.held, state.held, step.early, scheme.h / h, before)

@@ -36,14 +36,16 @@ TRIES = 4
 
 
 @kernel
-def largest_jump(
-    before: FloatArray, velocities: FloatArray, previous: FloatArray, positions: FloatArray, touched: BoolArray,
-    held: BoolArray, h: float,
-) -> float:  # fmt: skip
-    """The largest jump of velocity of a node that is touched (n,) or held (n,), m/s; zero if nothing is struck.
+def struck(
+    before: FloatArray, velocities: FloatArray, previous: FloatArray, positions: FloatArray, end: FloatArray,
+    touched: BoolArray, held: BoolArray, early: BoolArray, h: float,
+) -> tuple[float, int, BoolArray]:  # fmt: skip
+    """The largest jump of velocity of a node that is touched (n,) or held (n,), m/s; how many nodes it strikes that are
+    not among the nodes `early` (n,); and all that it strikes (n,). Zero, and none, if there is no such jump.
 
-    The (sub)step of h seconds goes from `before` (n, 3), with `velocities` (n, 3), to `positions` (n, 3); `previous`
-    are the velocities one step before. A jump is what goes beyond the acceleration so far.
+    The (sub)step of h seconds goes from `before` (n, 3), with `velocities` (n, 3), to `positions` (n, 3), with the
+    velocities `end` (n, 3); `previous` are the velocities one step before. A jump is what goes beyond the acceleration
+    so far.
     """
     largest = 0.0
     for i in range(len(positions)):
@@ -54,24 +56,17 @@ def largest_jump(
                 square += (step - 2.0 * velocities[i, d] + previous[i, d]) ** 2
             if square > ((GENTLE if touched[i] else JERK) * h) ** 2:
                 largest = max(largest, square)
-    return math.sqrt(largest)
-
-
-@kernel
-def struck(
-    end: FloatArray, velocities: FloatArray, previous: FloatArray, largest: float, early: BoolArray
-) -> tuple[int, BoolArray]:
-    """Which nodes (n,) are struck in a (sub)step, by their velocities at its end, at its begin and one step before
-    (n, 3), with the largest jump; and how many of them are not among the nodes `early` (n,)."""
+    largest = math.sqrt(largest)
     out, late = np.zeros(len(end), dtype=np.bool_), 0
-    for i in range(len(end)):
-        square = 0.0
-        for d in range(3):
-            square += (end[i, d] - 2.0 * velocities[i, d] + previous[i, d]) ** 2
-        out[i] = square > (CARRIED * largest) ** 2
-        if out[i] and not early[i]:
-            late += 1
-    return late, out
+    if largest > 0.0:
+        for i in range(len(end)):
+            square = 0.0
+            for d in range(3):
+                square += (end[i, d] - 2.0 * velocities[i, d] + previous[i, d]) ** 2
+            out[i] = square > (CARRIED * largest) ** 2
+            if out[i] and not early[i]:
+                late += 1
+    return largest, late, out
 
 
 @kernel
