@@ -117,9 +117,9 @@ def test_what_a_file_of_our_own_knows_cannot_be_said_otherwise_and_a_fabric_can(
         same = ic.Recording.load(file, units="metres", up="z", fabric=ic.Fabric(density=0.7))
         np.testing.assert_array_equal(same.positions, plain.positions)
         assert same.fabric == ic.Fabric(density=0.7)
-        with pytest.raises(ic.RecordingError, match="units = 'mm' for .* in metres"):
+        with pytest.raises(ic.RecordingError, match=r"units = 'mm' for .* in metres"):
             ic.Recording.load(file, units="mm")
-        with pytest.raises(ic.RecordingError, match="up = 'y' for .* with z up"):
+        with pytest.raises(ic.RecordingError, match=r"up = 'y' for .* with z up"):
             ic.Recording.load(file, up="y")
         with pytest.raises(ic.RecordingError, match="knows its own held"):
             ic.Recording.load(file, held=["1", "2"])
