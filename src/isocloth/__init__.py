@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 from isocloth import measure, meshes, models
 from isocloth.base.errors import (
+    BusyError,
     ConvergenceError,
     FabricError,
     IsoclothError,
@@ -46,9 +47,9 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
 __version__ = "0.1.0"
 
 __all__ = [
-    "TIGHT", "AirDrag", "Box", "Capsule", "ContactOptions", "ConvergenceError", "ConvergenceWarning", "Cylinder",
-    "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh", "MeshError",
-    "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "Reconstruction", "Recording",
+    "TIGHT", "AirDrag", "Box", "BusyError", "Capsule", "ContactOptions", "ConvergenceError", "ConvergenceWarning",
+    "Cylinder", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh",
+    "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "Reconstruction", "Recording",
     "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory",
     "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables", "fabrics",
     "folding", "forecast", "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings",

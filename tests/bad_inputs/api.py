@@ -73,6 +73,7 @@ def simulations() -> list[Case]:
         *each("Simulation", "obstacles", option("obstacles"), [None, 3, ic.Floor(), "floor", {}]),
         *each("Simulation", "obstacle", option("obstacles"), [[3], ["floor"], [None], [SHEET], [{}]]),
         *each("Simulation", "self_collision", option("self_collision"), FLAGS),
+        *each("Simulation", "resolve_start", option("resolve_start"), FLAGS),
         *each("Simulation", "extra_force", option("extra_force"), FUNCTIONS),
         *each("Simulation", "solver_options", option("solver_options"), [3, "fast", {}], also=("NewtonOptions",)),
         *each("Simulation", "contact_options", option("contact_options"), [3, "fast", {}], also=("ContactOptions",)),
@@ -107,7 +108,8 @@ def models() -> list[Case]:
         for name in (field.name for field in fields(kind) if isinstance(field.default, int | float | tuple)):
             values = ["x", None, NAN, -1.0]
             found += each(kind.__name__, name, lambda v, kind=kind, name=name: kind(**{name: v}), values)  # type: ignore[misc]
-    return found
+    capped = each("ContactOptions", "max_work", lambda v: ic.ContactOptions(max_work=v), ["x", NAN, -1.0, 0, []])
+    return [*found, *capped]
 
 
 def bodies() -> list[Case]:
@@ -154,6 +156,8 @@ def hands() -> list[Case]:
         *each("grasp", "node", lambda v: sim().grasp(v), [None, "x", [99], [-1], [0.5], [], [2, 2], NAN, [[0, 1]],
                                                          [True, False], {}]),
         *each("grasp", "path", lambda v: sim().grasp([0, 5], v), paths),
+        *each("grasp", "max_force", lambda v: sim().grasp([0], max_force=v), [v for v in POSITIVE if v is not None]),
+        *each("grasp", "max_force", lambda v: sim().grasp([0], max_force=v), [True, np.ones(1), np.inf * np.ones(2)]),
         Case("grasp, a path of other lengths", lambda _: sim().grasp([0, 5], (np.arange(3.0), np.zeros((4, 2, 3)))),
              (("path",), ("(4, 2, 3)",))),
         Case("grasp, a path of one time", lambda _: sim().grasp([0, 5], (0, 1)), (("path",), ("()",))),
@@ -186,6 +190,8 @@ def runs() -> list[Case]:
     return [
         *each("run", "duration", lambda v: sim().run(v), [*POSITIVE, 0.001, 1e15, True]),
         *each("run", "every", lambda v: sim().run(0.1, every=v), [*POSITIVE[1:], 0.015, True]),
+        *each("run", "progress", lambda v: sim().run(0.1, progress=v), FLAGS),
+        *each("run", "keep_checkpoint", lambda v: sim().run(0.1, keep_checkpoint=v), FLAGS),
         *each("run", "on_frame", lambda v: sim().run(0.1, on_frame=v), FUNCTIONS),
         *each("run", "checkpoint", lambda v: sim().run(0.1, checkpoint=v), [3, [], b"x", "", "no/such/folder/a.npz"]),
         *each("run", "checkpoint_seconds", lambda v: sim().run(0.1, checkpoint="a.npz", checkpoint_seconds=v),

@@ -106,6 +106,25 @@ def test_a_recording_is_saved_and_read_back(suffix: str, tmp_path: Path) -> None
         before.save(tmp_path / "kept.txt")
 
 
+def test_what_a_file_of_our_own_knows_cannot_be_said_otherwise_and_a_fabric_can(
+    swung: ic.Trajectory, tmp_path: Path
+) -> None:
+    swung.save(tmp_path / "run.h5")
+    ic.Recording.load(tmp_path / "run.h5").save(tmp_path / "kept.npz")
+    for name in ("run.h5", "kept.npz"):
+        file = tmp_path / name
+        plain = ic.Recording.load(file)
+        same = ic.Recording.load(file, units="metres", up="z", fabric=ic.Fabric(density=0.7))
+        np.testing.assert_array_equal(same.positions, plain.positions)
+        assert same.fabric == ic.Fabric(density=0.7)
+        with pytest.raises(ic.RecordingError, match=r"units = 'mm' for .* in metres"):
+            ic.Recording.load(file, units="mm")
+        with pytest.raises(ic.RecordingError, match=r"up = 'y' for .* with z up"):
+            ic.Recording.load(file, up="y")
+        with pytest.raises(ic.RecordingError, match="knows its own held"):
+            ic.Recording.load(file, held=["1", "2"])
+
+
 def test_a_trajectory_file_is_a_recording(swung: ic.Trajectory, tmp_path: Path) -> None:
     swung.save(tmp_path / "run.h5")
     recording = ic.Recording.load(tmp_path / "run.h5")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -29,6 +31,17 @@ def test_mu_is_determined_if_noise_leaves_it_little_room(low: float, high: float
     assert Interval(1.0, low, high).determined is determined
     assert Interval(1.0, low, high, deviation=0.04).determined is determined
     assert not Interval(1.0, low, high, deviation=0.06).determined
+
+
+def test_what_was_fitted_is_among_the_values_that_noise_allows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fit that a rough error led elsewhere than to the least point of the profile determines nothing."""
+    monkeypatch.setattr(collision_tables, "interval", lambda *_: Interval(1.0, 0.95, 1.05))
+    fits = [SimpleNamespace(experiment=None)]
+    for value, determined in ((1.02, True), (1.2, False), (0.8, False)):
+        found = SimpleNamespace(values={"mu": value}, uncertainty={"mu": 0.01}, fits=fits)
+        known = collision_tables._known(found, "mu", None, None)  # type: ignore[arg-type]
+        assert (known.low, known.high, known.deviation) == (min(0.95, value), max(1.05, value), 0.01)
+        assert known.determined is determined
 
 
 def test_the_end_of_an_interval_lies_where_the_error_reaches_what_noise_allows() -> None:

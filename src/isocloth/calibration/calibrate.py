@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.errors import InputError, RecordingError
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.choice import parameters_of
 from isocloth.calibration.evaluations import Evaluations, Linear
@@ -70,6 +71,8 @@ def calibrate(
         raise InputError(f"method {method!r} is unknown; choose one of {', '.join(METHODS)}")
     if loss not in ("rms", "mean"):
         raise InputError(f"loss {loss!r} is unknown; choose 'rms' or 'mean'")
+    check_flag(resume, "resume")
+    check_flag(progress, "progress")
     begin = time.monotonic()
     experiments = as_experiments(recording, options)
     chosen = parameters_of(parameters, experiments)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from isocloth.base.errors import ConvergenceError, InputError, InputTypeError, RecordingError
+from isocloth.base.numeric import check_flag
 from isocloth.calibration.calibrate import calibrate
 from isocloth.calibration.choice import parameters_of
 from isocloth.calibration.compare_report import save_report
@@ -57,6 +58,8 @@ def compare_models(
 
     A model that cannot be simulated on the recordings is left out, and `left_out` says why.
     """
+    check_flag(resume, "resume")
+    check_flag(progress, "progress")
     chosen = _named(models)
     if isinstance(recording, Experiment) or (
         not isinstance(recording, Recording) and any(isinstance(r, Experiment) for r in recording)

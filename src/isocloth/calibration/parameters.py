@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from isocloth.base.errors import InputError
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
 from isocloth.models import Model
@@ -45,6 +46,7 @@ class Parameter:
     def __post_init__(self) -> None:
         if self.name not in NAMES and not any(self.name.startswith(p) and self.name != p for p in (OBSTACLE, MODEL)):
             raise _unknown(self.name)
+        check_flag(self.log, f"log of the parameter {self.name}")
         finite = np.isfinite([self.low, self.high]).all()
         if not (finite and 0.0 <= self.low < self.high) or (self.log and self.low == 0.0):
             need = "0 < low < high" if self.log else "0 <= low < high"

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, InputTypeError, RecordingError
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.calibration.experiment import Experiment
 from isocloth.calibration.mesh import simulation_mesh, with_elements
@@ -79,6 +80,8 @@ def prepare(
             for the nonconforming one, and triangles in a rectangle quads for the quasi-inextensible one.
         options: for `Simulation`: integrator, solver, self_collision, ...
     """
+    check_flag(smooth, "smooth")
+    check_flag(keep_bias, "keep_bias")
     part = recording.longest_segment(max(5.0 / recording.rate, LONGEST_STEP))
     fabric, rest = _required(part, fabric)
     hold = _Hold(drive, smooth, apart, longest_gap)

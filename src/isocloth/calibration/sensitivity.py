@@ -13,6 +13,7 @@ import numpy as np
 
 from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray
 from isocloth.calibration.charts import map_chart
 from isocloth.calibration.choice import parameters_of
@@ -83,6 +84,8 @@ def sensitivity(
     points: values of each. window: s; by default the second half, as in the thesis (section 4.1.3). Other arguments as
     of `calibrate`.
     """
+    check_flag(resume, "resume")
+    check_flag(progress, "progress")
     experiments = as_experiments(recording, options)
     chosen = parameters_of(parameters, experiments)
     if len(chosen) != 2:

@@ -398,9 +398,18 @@ def crossings(surface: Surface, pairs: Pairs, x0: FloatArray, y: FloatArray) -> 
 @kernel
 def smallest_distance(surface: Surface, pairs: Pairs, y: FloatArray, rest: FloatArray) -> float:
     """Smallest distance less separation among `pairs` at y (V, 3), in m; infinite if there are none."""
+    least, _ = nearest_pair(surface, pairs, y, rest)
+    return least
+
+
+@kernel
+def nearest_pair(
+    surface: Surface, pairs: Pairs, y: FloatArray, rest: FloatArray
+) -> tuple[float, tuple[int, int, int, int]]:
+    """The same, and the vertices of the pair that is so near; any without pairs."""
     node_face, edge_edge, faces, edges = pairs.node_face, pairs.edge_edge, surface.faces, surface.edges
     owner, reach = surface.body, surface.reach
-    least = math.inf
+    least, who = math.inf, (0, 0, 0, 0)
     for row in range(len(node_face) + len(edge_edge)):
         if row < len(node_face):
             kind, a, b = NODE_FACE, node_face[row, 0], node_face[row, 1]
@@ -416,5 +425,6 @@ def smallest_distance(surface: Surface, pairs: Pairs, y: FloatArray, rest: Float
         if length - separation < least:
             if body == 0:
                 separation = _separation(kind, gather(rest, i, j, k, l), separation)
-            least = min(least, length - separation)
-    return least
+            if length - separation < least:
+                least, who = length - separation, (i, j, k, l)
+    return least, who

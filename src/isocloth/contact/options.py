@@ -80,7 +80,11 @@ class ContactOptions:
         max_work: factorisations that a step may take, all its parts and tries together, a problem solved by a library
             counted as 20. After three tenths of them what is left of the step is no longer cut into parts to be solved
             well; after all of them the cloth stays where it is until the end of the step, and `report.problem` says so.
-            Counted and not timed: the same step is given up on every machine.
+            Counted and not timed: the same step is given up on every machine. None: `work_ratio` times the median of
+            the steps of the simulation so far, and `least_work` at least.
+        work_ratio: see `max_work`.
+        least_work: with `max_work` None a step may always take so many. The median of a cloth that flies or rests is
+            one factorisation, and what ends the flight, an impact that is cut into parts, takes hundreds.
 
     Semismooth Newton (inner iterations):
         correctable: contacts that may open, close, stick or slide anew before the matrix is factored again.
@@ -136,7 +140,9 @@ class ContactOptions:
     without_angles: int = _option(5, "linearisations", (0, 10))
     patience: int = _option(2, "linearisations", (0, 5))
     library_zero: float = _option(1e-6, "1", (1e-7, 1e-4))
-    max_work: int = _option(1000, "factorisations", (300, 20000))
+    max_work: int | None = _option(None, "factorisations", (1000, 20000))
+    work_ratio: float = _option(50.0, "1", (20.0, 200.0))
+    least_work: int = _option(1000, "factorisations", (300, 3000))
     correctable: int = _option(25, "contacts", (5, 100))
     same_stiffness: float = _option(0.05, "1", (0.01, 0.2))
     corrections: tuple[int, float] = _option((12, 1e-2), "(substitutions, 1)", ((4, 1e-1), (25, 1e-3)))
@@ -161,6 +167,8 @@ class ContactOptions:
     def __post_init__(self) -> None:
         for option in fields(self):
             value = getattr(self, option.name)
+            if value is None and option.default is None:
+                continue
             try:
                 if not isinstance(option.default, tuple) and as_float(value) is None:
                     raise InputTypeError
@@ -178,12 +186,20 @@ class ContactOptions:
         for name in ("corrections", "threshold_corrections", "sweeps", "turns"):
             if len(getattr(self, name)) != 2:
                 raise InputError(f"{name} = {getattr(self, name)!r}: expected a pair")
-        if self.max_work < 1:
-            raise InputError(f"max_work = {self.max_work!r}: expected at least one factorisation")
+        for name in ("max_work", "least_work"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InputError(f"{name} = {value!r}: expected at least one factorisation")
         if min((most for _, most in self.thoroughness), default=0) < 1:
             raise InputError(f"thoroughness = {self.thoroughness!r}: expected pairs with at least one factorisation")
         if not self.thoroughness or not self.stiffest > self.stiffness or not self.reordered > 1:
             raise InputError(f"{self}: expected a thoroughness, stiffest > stiffness and reordered > 1")
+
+    def most_work(self, median: float) -> float:
+        """Factorisations that a step may take where the median of the steps before it took so many."""
+        if self.max_work is not None:
+            return self.max_work
+        return max(self.least_work, self.work_ratio * median)
 
     def friction_tolerance(self, linearisations: int) -> float:
         """The distance from Coulomb's law that will do after so many linearisations of a step."""

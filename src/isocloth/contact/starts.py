@@ -21,6 +21,7 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.broad import candidates
 from isocloth.contact.contact_set import middles
 from isocloth.contact.distance import EDGE_EDGE, NODE_FACE, closest, gather, point_triangle
+from isocloth.contact.narrow import nearest_pair
 from isocloth.contact.surface import Feature, Pairs, Surface, build_surface
 from isocloth.contact.tangled import piercings
 from isocloth.contact.world import CollisionWorld
@@ -105,7 +106,10 @@ def _in_features(world: CollisionWorld, positions: FloatArray, time: float, k: i
             more = "; all of the cloth is, behind closed walls"
             return _inside(body, k, float(depths[worst]), positions[worst], f"node {worst}", more)
     surface = build_surface(count, triangles, 0.0, [Feature(len(own), body.edges, body.faces, reach)])
-    distance, pair = nearest_pairs(surface, candidates(surface, vertices, vertices, 0.0, False), vertices)
+    # of the cloth and this body only, which all keep the same separation
+    pairs = candidates(surface, vertices, vertices, 0.0, False)
+    gap, corners = nearest_pair(surface, pairs, vertices, vertices)
+    distance, pair = gap + reach, np.array(corners)
     if distance < body.radius - world.half:
         node = int(pair[pair < count][0])
         return _inside(body, k, body.radius - distance, positions[node], f"the cloth at node {node}", "")
@@ -205,22 +209,9 @@ def surface_distances(points: FloatArray, vertices: FloatArray, faces: IntArray)
 
 
 @kernel
-def nearest_pairs(surface: Surface, pairs: Pairs, y: FloatArray) -> tuple[float, IntArray]:
-    """Smallest distance of `pairs` at y (V, 3), in m, and the vertices (4,) of that pair; infinite without any."""
-    least, who = math.inf, np.zeros(4, dtype=np.int64)
-    nodes, faces, edges = len(pairs.node_face), surface.faces, surface.edges
-    for row in range(nodes + len(pairs.edge_edge)):
-        kind, i, j, k, l = _vertices(pairs, faces, edges, row)
-        square, _ = closest(kind, gather(y, i, j, k, l))
-        if math.sqrt(square) < least:
-            least = math.sqrt(square)
-            who[0], who[1], who[2], who[3] = i, j, k, l
-    return least, who
-
-
-@kernel
 def nearest_layers(surface: Surface, pairs: Pairs, y: FloatArray, rest: FloatArray) -> tuple[float, IntArray]:
-    """The same as a part of the separation that layers keep, which is less where they are near at rest (n, 3)."""
+    """The smallest distance of `pairs` at y (V, 3) as a part of the separation that layers keep, which is less where
+    they are near at rest (n, 3), and the vertices (4,) of that pair; infinite without any."""
     least, who = math.inf, np.zeros(4, dtype=np.int64)
     nodes, faces, edges = len(pairs.node_face), surface.faces, surface.edges
     for row in range(nodes + len(pairs.edge_edge)):

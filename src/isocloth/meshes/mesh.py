@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from isocloth.base import memo
 from isocloth.base.errors import InputError, MeshError
-from isocloth.base.numeric import as_array
+from isocloth.base.numeric import as_array, check_flag
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import geometry, topology, units, validate
 
@@ -47,6 +47,7 @@ class Mesh:
         name: str | None = None,
         orient: bool = False,
     ) -> None:
+        check_flag(orient, "orient")
         points = validate.as_vertices(vertices)
         nodes = validate.as_faces(faces, len(points))
         validate.check_geometry(points, nodes)
@@ -268,6 +269,8 @@ class Mesh:
         from isocloth.meshes import files
 
         factor, turn = units.check_scale(scale), units.check_axis(up)
+        if merge is not None:
+            check_flag(merge, "merge")
         vertices, faces = files.read(path, merge=merge)
         if factor != 1.0:
             vertices = factor * vertices

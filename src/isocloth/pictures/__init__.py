@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 
 from isocloth.base.errors import InputError
 from isocloth.base.files import as_path, check_place
+from isocloth.base.numeric import check_flag
 from isocloth.pictures.animation import save_gif, save_mp4
 from isocloth.pictures.arguments import (
     check_colour,
@@ -64,6 +65,7 @@ def render(
     check_rate(fps)
     check_colour(colour)
     check_every(every)
+    check_flag(wireframe, "wireframe")
     check_title(title)
     check_progress(progress)
     trajectory = with_obstacles(trajectory, obstacles)

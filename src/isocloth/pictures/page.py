@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.files import atomic_path
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
 from isocloth.pictures.arguments import check_colour, check_every
@@ -65,6 +66,7 @@ def page(
 ) -> str:
     """The text of the page. Frames are thinned out to keep it below some ten megabytes."""
     check_colour(colour)
+    check_flag(wireframe, "wireframe")
     name = title or "Cloth"
     trajectory = with_obstacles(trajectory, obstacles)
     data = page_data(trajectory, chosen_frames(trajectory, every))

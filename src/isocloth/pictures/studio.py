@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from isocloth.base.errors import InputTypeError
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
 from isocloth.pictures.arguments import check_colour, check_pixels
@@ -121,6 +122,7 @@ def set_up(
     """Place camera, light and ground for every frame of the trajectory. Sizes are in pixels."""
     check_colour(colour)
     check_pixels(width, height)
+    check_flag(wireframe, "wireframe")
     trajectory = with_obstacles(trajectory, obstacles)
     body = gather(trajectory, wireframe=wireframe)
     frames = sample_frames(trajectory)

@@ -6,12 +6,13 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from isocloth.base.errors import RecordingError
 from isocloth.base.files import existing_file
-from isocloth.base.numeric import as_array
+from isocloth.base.numeric import as_array, check_flag, shown
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.recordings import arrays as files
@@ -44,6 +45,7 @@ def load_fields(
     clean: bool = True,
 ) -> RecordingFields:
     """Fields of the recording in a file; arguments as of `Recording.load`."""
+    check_flag(clean, "clean")
     options = LoadOptions(held, size, grid, cloth, fabric, bodies, clean)
     found = _read(path, units, up, options)
     if bodies is not None:
@@ -77,13 +79,35 @@ def _read(path: str | os.PathLike[str], units: str | None, up: str | None, optio
         )
     found = files.read_arrays(file)
     mark = files.text_of(found, "format")
+    if mark not in (files.FORMAT, TRAJECTORY) and not is_robot_run(found):
+        return _arrays(found, file, units, up, options)
+    _check_known(file, {"units": units, "up": up, **options._asdict()})
     if mark == files.FORMAT:
-        return files.saved_fields(found, file.stem)
-    if mark == TRAJECTORY:
-        return simulated_fields(Trajectory.load(file), name=file.stem)
-    if is_robot_run(found):
+        fields = files.saved_fields(found, file.stem)
+    elif mark == TRAJECTORY:
+        fields = simulated_fields(Trajectory.load(file), name=file.stem)
+    else:
         return robot_fields(found, file.stem, options.fabric)
-    return _arrays(found, file, units, up, options)
+    if options.fabric is not None:
+        fields["fabric"] = options.fabric
+    return fields
+
+
+def _check_known(file: Path, given: Mapping[str, Any]) -> None:
+    """Raise if something else is said about a recording than what its file knows: it would be left out, silently."""
+    other = given["units"] is not None and metres(given["units"]) != 1.0
+    for name, value, words in (("units", "m", "in metres"), ("up", "z", "with z up")):
+        if other if name == "units" else given[name] not in (None, value):
+            raise RecordingError(
+                f"{name} = {given[name]!r} for {file.name!r}, a file whose format is {words}, whatever it was made "
+                f"from: expected {value!r}; leave it out, and scale or turn the positions before they are saved"
+            )
+    for name in ("held", "size", "grid", "cloth"):
+        if given[name] is not None:
+            raise RecordingError(
+                f"{name} = {shown(given[name])} for {file.name!r}, a file that knows its own {name}: expected none; "
+                "leave it out, or save the recording anew with another"
+            )
 
 
 def _arrays(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
 from isocloth.base.errors import InputError, InputTypeError
-from isocloth.base.numeric import shown
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.simulation.state import State
 
@@ -33,7 +33,7 @@ class Grasp:
         self.path = _as_path(path, len(nodes), simulation.time)
         self._since = simulation.state.steps  # forces of steps before are not its own
         self.active = True
-        self.max_force = None if max_force is None else as_force(max_force)
+        self.max_force = None if max_force is None else _as_force(max_force)
         self._sent: tuple[float, FloatArray] | None = None  # where its path sent the nodes last, and when
 
     @property
@@ -117,14 +117,13 @@ class Grasp:
         return bool(np.linalg.norm(way, axis=1).max() <= limit)  # not where it is not finite
 
 
-def as_force(value: Any) -> float:
+def _as_force(value: Any) -> float:
     """A largest force, N."""
-    try:
-        force = float(value)
-    except (TypeError, ValueError):
-        raise InputTypeError(f"max_force = {value!r}: expected a number in N, or None for no limit") from None
+    force = as_float(value)
+    if force is None:
+        raise InputTypeError(f"max_force = {shown(value)}: expected a number in N, or None for no limit")
     if not 0.0 < force < np.inf:
-        raise InputError(f"max_force = {value!r} N: expected a positive, finite force, or None for no limit")
+        raise InputError(f"max_force = {shown(value)} N: expected a positive, finite force, or None for no limit")
     return force
 
 

@@ -11,7 +11,7 @@ from isocloth.base.errors import InputError, InputTypeError
 from isocloth.simulation.arguments import nodal
 from isocloth.simulation.gripper import as_gripped
 from isocloth.simulation.memory import fits
-from isocloth.simulation.state import State
+from isocloth.simulation.state import NO_WORK, State
 
 if TYPE_CHECKING:
     from isocloth.simulation.simulation import Simulation
@@ -24,7 +24,7 @@ def restored(sim: Simulation, value: Any) -> State:
     n = sim.mesh.n_vertices
     for name in ("positions", "velocities", "previous_positions", "previous_velocities"):
         nodal(name, getattr(value, name), n)
-    for name, shape in (("held", (n,)), ("reactions", (n, 3)), ("pinched", (n, 3))):
+    for name, shape in (("held", (n,)), ("reactions", (n, 3)), ("pinched", (n, 3)), ("work", NO_WORK.shape)):
         if np.shape(getattr(value, name)) != shape:
             raise InputError(f"{name} of the state have shape {np.shape(getattr(value, name))}: expected {shape}")
     if why := fits(value.memory, sim.state.memory):

@@ -18,6 +18,7 @@ from isocloth.base.archives import read_archive
 from isocloth.base.errors import InputError, InputTypeError, MissingFileError
 from isocloth.base.files import as_path, atomic_path
 from isocloth.base.locks import locked
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.simulation.arguments import LONGEST_TIMESTEP
 from isocloth.simulation.recorder import Recorder
@@ -62,6 +63,8 @@ def run(
     on_frame: Callable[[Simulation], None] | None = None,
 ) -> Trajectory:
     """See `Simulation.run`."""
+    check_flag(progress, "progress")
+    check_flag(keep_checkpoint, "keep_checkpoint")
     plan = Plan(*_steps(duration, sim.timestep), _stride(every, sim.timestep))
     if on_frame is not None and not callable(on_frame):
         raise InputTypeError(f"on_frame is {on_frame!r}: expected a function of the simulation, or None")

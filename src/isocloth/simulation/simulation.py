@@ -119,6 +119,7 @@ class Simulation(Holding):
         rest = as_rest(mesh, rest, units)
         obstacles = as_obstacles(obstacles)
         check_flag(self_collision, "self_collision")
+        check_flag(resolve_start, "resolve_start")
         self._turn = Turn()
         self.mesh, self.extra_force = mesh, extra_force
         self._timestep, self._gravity = as_timestep(timestep), as_gravity(gravity)

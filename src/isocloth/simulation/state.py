@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,10 @@ _MOVED = {
     "multipliers": "multipliers", "touching": "touching", "touch": "history", "room": "coupling",
     "particles": "particles", "particle_velocities": "velocities",
 }  # fmt: skip
+
+#: of steps none of which was taken yet, by factorisations; the last place is for those that took as many or more
+NO_WORK = np.zeros(64, dtype=np.int64)
+NO_WORK.flags.writeable = False
 
 
 @dataclass(slots=True)
@@ -39,6 +43,7 @@ class State:
     placed: (o, 4, 3), the same of every obstacle that was moved at run time; NaN for those that follow their motion.
     previous_timestep: length of the step before, s; 0 if there was none.
     time: s.
+    work: (64,) how many of the steps so far took so many factorisations: their median bounds what the next may take.
     """
 
     positions: FloatArray
@@ -58,6 +63,7 @@ class State:
     previous_timestep: float = 0.0
     time: float = 0.0
     steps: int = 0
+    work: IntArray = field(default_factory=lambda: NO_WORK)
 
     def __getattr__(self, name: str) -> Any:
         """Names of version 0.1 that are now in the memory."""

@@ -32,7 +32,7 @@ class Advanced(NamedTuple):
 
 def advance(stepper: Stepper, state: State, timestep: float, ask: Ask) -> Advanced:
     """Take a step, in as many parts as it needs."""
-    begin_work(stepper)
+    begin_work(stepper, state)
     part = advance_part(stepper, state, ask(state, timestep, 0, state), timestep)
     if part.state is not None:
         return Advanced(part.state, part.outcome, 1, part.outcome.iterations)

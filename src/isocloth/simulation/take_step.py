@@ -17,6 +17,7 @@ from isocloth.simulation.report import Report
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers import Targets
 from isocloth.simulation.steppers.stepper import ARRIVED, ENOUGH, NOBODY, ExtraForce, largest_press
+from isocloth.simulation.steppers.work import counted
 from isocloth.simulation.substeps import DEEPEST, advance
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         stepper.restore(before.memory)
         raise
     after, worst = found.state, found.worst
+    after.work = counted(stepper, before)
     held = hands.taken(before) if hands.grippers else hands.held
     problem = worst.problem or diagnose(sim.cloth, after.positions, held, worst.isometry_error, worst.contacts > 0)
     if not problem and not worst.converged:

@@ -92,13 +92,14 @@ class ContactNewton:
         self._args: KernelArgs | None = None  # what kernels read, from the first solve on
         self.fallbacks = 0  # convex problems that a library solved
         self.work = 0  # factorisations of this step so far, a library's answer counted as `LIBRARY` of them
+        self.most_work = self.contact.most_work(0.0)  # ... and how many it may take
         self.on_problem: Callable[[ContactQP], None] | None = None  # is given the contact problem of each linearisation
         self._cloth = cloth
 
     @property
     def exhausted(self) -> bool:
         """Whether a step has taken all the work that it may."""
-        return self.work >= self.contact.max_work
+        return self.work >= self.most_work
 
     @cached_property
     def linearised(self) -> Linearised:

@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError
+from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray
 
 #: free distance between the top of what lies and the bottom of what is laid on it, m
@@ -43,6 +44,7 @@ class Fold:
 
     def __post_init__(self) -> None:
         """Check the numbers."""
+        check_flag(self.under, "under")
         numbers = (*self.point, *self.towards, self.angle, self.radius)
         if len(self.point) != 2 or len(self.towards) != 2 or not np.isfinite(numbers).all():
             raise InputError(f"a fold needs finite numbers, point (x, y) and towards (x, y), but is {self}")

@@ -130,9 +130,9 @@ def _buried(stepper: FreeStepper, state: State, targets: Targets, h: float) -> t
 def _pressed(stepper: FreeStepper, state: State, targets: Targets, h: float) -> IntArray:
     """Held nodes that touch, or pass, something where they are sent."""
     if not isinstance(stepper, ContactStepper) or stepper.world.empty:
-        return np.zeros(0, dtype=np.int64)
-    nobody, nodes = np.zeros(len(targets.held), dtype=bool), _unlimited(np.flatnonzero(targets.held), targets)
-    detector = ContactDetector(stepper.world, state.positions, nobody, state.time, state.time + h)
+        return NOBODY
+    nodes = _unlimited(np.flatnonzero(targets.held), targets)
+    detector = ContactDetector(stepper.world, state.positions, stepper.cloth.nobody, state.time, state.time + h)
     found = detector.find(targets.start)
     return nodes[np.isin(nodes, found.nodes[found.weights != 0.0])]
 
