@@ -26,6 +26,7 @@ NOISE = 3e-3  # m
 DENSITY = 0.1  # kg/m^2
 DAMPING = 0.2  # kg/(m^2 s): a rate of 2 1/s
 IDEAL = 0.5**0.5  # m, depth of a perfect fold
+DRAWS = 6  # of the noise, of which the first is judged
 SPREAD = 0.037  # m, the papers' largest distance between free corners
 
 
@@ -163,6 +164,10 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
                 f"{kind}: depth rises with refinement, noisy and flat",
                 bool((depths[coarse : coarse + 2] < depths[fine : fine + 2]).all()),
             )
+        say("irregular 472, other draws of the noise")
+        draws = [folds[0].depth] + [fold(cloths["irregular 472"], noise=NOISE, seed=k).depth for k in range(1, DRAWS)]
+        result.info(f"irregular 472, {DRAWS} draws of the noise: depth, mean, m", float(np.mean(draws)), ".4f")
+        result.info("irregular 472, the same: standard deviation, m", float(np.std(draws, ddof=1)), ".4f")
         quads = cloths["quads 23x23"]
         for what, options in (
             ("noise in the start only", {"noise": NOISE, "flat_rest": True}),

@@ -6,8 +6,9 @@ Three discretisations (Coltraro et al., An inextensible model for the robotic ma
   average does not see neighbouring elements that stretch and shrink in turn (a checkerboard).
 - "net", the default on quads: every edge, and F at interior nodes and corners. No checkerboard, no locking; soft
   diagonals (`terms/diagonals.py`) keep the area where lines of the net zigzag.
-- "stabilised", the default on triangles: "nodal", and a soft energy on every edge that removes the checkerboard.
-  Edges that were enforced would lock: a triangle has no freedom left.
+- "stabilised", the default on triangles: "nodal" with the metric along the border at its nodes in place of its edges
+  (`terms/border.py`), and a soft energy on every edge that removes the checkerboard. Edges that were enforced would
+  lock: a triangle has no freedom left.
 
 `terms/net.py` says how F of a net is taken. Edges and angles of a net are equally stiff: E h = 4 k along the threads,
 and k is the shear modulus times the thickness.
@@ -24,8 +25,10 @@ from isocloth.base.memo import memoised
 from isocloth.base.numeric import is_one_of
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import Mesh
+from isocloth.terms.border import border_metric
 from isocloth.terms.diagonals import STIFFNESS, diagonals, partners
 from isocloth.terms.elements import gauss
+from isocloth.terms.mass import lumped_areas
 from isocloth.terms.metric import at_nodes, element_metric
 from isocloth.terms.net import net_angles
 from isocloth.terms.rows import Rows, pack, stack, weighted
@@ -38,8 +41,10 @@ STABILISER = 0.02
 
 #: part of the area of an inner edge that one of the border stands for: the sheet goes on at one side only ...
 BORDER_OF_NET = 0.5
-#: ... and half of that is in the averages of the nodes next to it. What is stiffer than its share takes weight from its
-#: neighbours, and the strips between them are squeezed: a hanging strip that is to be flat buckles by some millimetres
+#: ... and in "nodal" a part of that is in the averages of the nodes next to it. On regular triangles a line of nodes
+#: gets 1/6, 4/6 and 1/6 of its stiffness from its own rows and those beside it: next to the border 5/6 of what it
+#: stands for, and the border as little if its edges have 5/12 - 1/6. What is stiffer than its share takes weight from
+#: its neighbours, and the strips between them are squeezed. `terms/border.py` does without
 BORDER_OF_NODAL = 0.25
 
 
@@ -81,11 +86,16 @@ def _unweighted(mesh: Mesh, kind: str, shear: bool, stabilised: bool) -> tuple[R
     """Rows of a discretisation, the area (r,) m^2 that each one stands for, and which (r,) are soft."""
     sheared = np.concatenate([mesh.interior_nodes, mesh.corners]) if shear else np.empty(0, dtype=np.int64)
     share = _share(mesh)
-    if kind == "net":
+    inside = mesh.interior_nodes
+    if stabilised:
+        hats, (along, on) = lumped_areas(mesh.vertices, mesh.faces), border_metric(mesh)
+        parts = [(nodal_metric(mesh, "E", inside), hats[inside]), (nodal_metric(mesh, "G", inside), hats[inside]),
+                 (nodal_metric(mesh, "F", sheared), hats[sheared]), (along, hats[on])]  # fmt: skip
+    elif kind == "net":
         parts = [(edges(mesh, mesh.edges), _edge_share(mesh, mesh.edges, share, BORDER_OF_NET)),
                  (net_angles(mesh, sheared), share[sheared])]  # fmt: skip
     else:
-        inside, border = mesh.interior_nodes, mesh.boundary_edges
+        border = mesh.boundary_edges
         parts = [
             (nodal_metric(mesh, "E", inside), share[inside]),
             (nodal_metric(mesh, "G", inside), share[inside]),
@@ -96,9 +106,9 @@ def _unweighted(mesh: Mesh, kind: str, shear: bool, stabilised: bool) -> tuple[R
     if kind == "net" and shear:
         parts.append((partners(edges(mesh, diagonals(mesh))), np.repeat(mesh.face_areas, 2)))
     if stabilised:
-        within = mesh.edges[mesh.edge_faces[:, 1] >= 0]
-        soft = edges(mesh, within)
-        parts.append((replace(soft, enforced=np.zeros(len(soft), dtype=bool)), _edge_share(mesh, within, share)))
+        soft = edges(mesh, mesh.edges)
+        area = _edge_share(mesh, mesh.edges, share, BORDER_OF_NET)
+        parts.append((replace(soft, enforced=np.zeros(len(soft), dtype=bool)), area))
     rows = stack(*[part for part, _ in parts])
     return rows, np.concatenate([area for _, area in parts]), np.arange(len(rows)) >= enforced
 

@@ -23,6 +23,7 @@ from isocloth.simulation.gripper import jaws_of, slid_out
 from isocloth.simulation.integrators import euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
+from isocloth.simulation.steppers.first_guess import first_guess
 from isocloth.simulation.steppers.free import FreeStepper, after, past
 from isocloth.simulation.steppers.impacts import TRIES, add_unsteady
 from isocloth.simulation.steppers.stepper import Part, Targets
@@ -131,7 +132,10 @@ class ContactStepper(FreeStepper):
         """A (sub)step, and where something is struck, again with the first-order scheme for it."""
         memory, first, force = state.memory, state.steps == 0, targets.extra()
         assert isinstance(memory, NewtonMemory)
-        start, early, spent = targets.start, memory.first_order, 0
+        early, spent = memory.first_order, 0
+        start = first_guess(
+            targets.start, state.positions, state.velocities, state.previous_velocities, targets.held
+        )  # fmt: skip
         for _ in range(TRIES):
             step = build_step(
                 self.cloth, scheme, past(state), start, targets.held, early=early, first_order=euler(h, 0.0),
