@@ -162,6 +162,77 @@ def on_board(speed: float, thickness: float, nodes: int = 6) -> tuple[float, flo
     return float(sim.positions[:, 2].max()), nearest, failed
 
 
+def _turned(axis: list[float]) -> FloatArray:
+    """(3, 3) rotation that brings a direction of a body up."""
+    return shapes.frame(np.array(axis) / np.linalg.norm(axis)).T
+
+
+def spike(around: int = 24, radius: float = 0.02, height: float = 0.04) -> tuple[FloatArray, IntArray]:
+    """Vertices and faces of a cone whose tip is the origin."""
+    angle, foot = 2 * np.pi * np.arange(around) / around, np.arange(around)
+    rim = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(around, -height)], axis=1)
+    tip, beside = np.full(around, around), np.roll(foot, -1)
+    faces = [np.stack([foot, beside, tip], axis=1), np.stack([beside, foot, tip + 1], axis=1)]
+    return np.concatenate([rim, [[0.0, 0.0, 0.0], [0.0, 0.0, -height]]]), np.concatenate(faces)
+
+
+#: bodies of some 30 mm with their highest point at the origin, far smaller than an element
+SIDE = 0.03
+SMALL: dict[str, Callable[..., Obstacle]] = {
+    "cube": lambda **o: Box([0.0, 0.0, -0.5 * SIDE], [SIDE] * 3, **o),
+    "cube, corner up": lambda **o: Box(
+        [0.0, 0.0, -0.5 * np.sqrt(3) * SIDE], [SIDE] * 3, rotation=_turned([1.0, 1.0, 1.0]), **o
+    ),
+    "cube as mesh": lambda **o: TriangleMesh(*shapes.box(np.full(3, SIDE)), centre=[0.0, 0.0, -0.5 * SIDE], **o),
+    "short cylinder": lambda **o: Cylinder([0.0, 0.0, -SIDE], [0.0, 0.0, 0.0], 0.5 * SIDE, **o),
+    "fine ball as mesh": lambda **o: TriangleMesh(*shapes.ball(0.5 * SIDE), centre=[0.0, 0.0, -0.5 * SIDE], **o),
+    "tip of a cone": lambda **o: TriangleMesh(*spike(), centre=[0.0, 0.0, 0.0], **o),
+}
+#: m: where the middle of a sheet is beside such a body, in a face, away from lines and centres
+BESIDE = ([0.0, 0.0], [0.02, 0.013])
+
+
+def _coarse(beside: list[float], height: float, body: Obstacle, **options: Any) -> Simulation:
+    """A sheet of 6 x 6 nodes, 0.4 m wide, whose elements are of 80 mm."""
+    mesh = meshes.rectangle(0.4, 0.4, shape=(6, 6))
+    start = mesh.transformed(translation=[beside[0] - 0.2, beside[1] - 0.2, height])
+    return Simulation(start, STIFF, rest=mesh, obstacles=[body], integrator="euler", **options)
+
+
+def dropped(name: str, beside: list[float], speed: float, seconds: float) -> tuple[float, float, int, Watch]:
+    """A coarse sheet thrown down on a body: force / weight in the last fifth of the time, impulse less that of the
+    weight / momentum or weight times 1 s, the most places at which one passes through the other, and the steps' log."""
+    body = SMALL[name](friction=0.5)
+    sim, watch, most = _coarse(beside, 0.02, body), Watch(), 0
+    sim.velocities = np.tile([0.0, 0.0, -speed], (36, 1))
+    mass, force = STIFF.density * 0.16, []
+    share = sim.cloth.area / sim.cloth.area.sum()
+    for _ in range(round(seconds / sim.timestep)):
+        watch.step(sim)
+        force.append(-float(body.force[2]))
+        most = max(most, pierced(sim, body))
+    gained = mass * (float(share @ sim.velocities[:, 2]) + speed)
+    missing = sum(force) * sim.timestep - mass * G * seconds - gained
+    last = float(np.mean(force[-len(force) // 5 :]))
+    return last / (mass * G), missing / (mass * max(speed, G)), most, watch
+
+
+def poked(name: str, speed: float) -> tuple[float, int, int, int]:
+    """A body that rises by 80 mm under a sheet held by its corners, 3 % nearer than flat: how high the sheet is over its
+    tip's way at the end, m, places where one passes through the other, steps refused, and all steps."""
+    body = SMALL[name](friction=0.5).replace(centre=SMALL[name]().centre() - [0.0, 0.0, 0.02], velocity=[0, 0, speed])
+    sim, most, failed = _coarse(BESIDE[1], 0.0, body, gravity=0.0), 0, 0
+    held = np.array([0, 5, 30, 35])
+    at = sim.positions[held].copy()
+    middle = at.mean(axis=0)
+    sim.grasp(held, lambda t: middle + (at - middle) * (1.0 - 0.03 * min(5.0 * t, 1.0)))
+    steps = max(round(0.08 / speed / sim.timestep), 4)
+    for _ in range(steps):
+        failed += not sim.step().converged
+        most = max(most, pierced(sim, body))
+    return float(sim.positions[:, 2].max()), most, failed, steps
+
+
 def torus(around: int, across: int, large: float = 0.1, small: float = 0.03) -> TriangleMesh:
     """A ring about the z axis."""
     u, v = np.meshgrid(np.arange(around), np.arange(across), indexing="ij")
@@ -188,12 +259,15 @@ def through_ring(nodes: int, around: int, across: int, depth: float) -> tuple[in
     return pierced(sim, ring), watch
 
 
-def pierced(sim: Simulation, body: TriangleMesh) -> int:
+def pierced(sim: Simulation, body: Obstacle) -> int:
     """Pairs of an edge and a face, one of the cloth and one of a body, that pass through each other."""
-    vertices = np.concatenate([sim.positions, body.vertices(sim.time)])
+    surface = body.surface(sim.time)
+    assert surface is not None
+    vertices = np.concatenate([sim.positions, surface[0]])
     count, own = len(sim.positions), sim.mesh.triangulated()
-    edges = np.concatenate([own.edges, body.edges + count])
-    faces = np.concatenate([own.faces, body.faces + count])
+    sides = np.sort(surface[1][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    edges = np.concatenate([own.edges, np.unique(sides, axis=0) + count])
+    faces = np.concatenate([own.faces, surface[1] + count])
     pairs = piercings(vertices, edges, faces)
     mixed = (edges[pairs[:, 0], 0] < count) != (faces[pairs[:, 1], 0] < count)
     return int(mixed.sum())

@@ -268,7 +268,8 @@ def bends(
 
     friction: (e,) of the bodies of the edges. half: distance to be kept, m. margin: gap up to which contacts are found,
     m. forgiven: how far a piece may be inside at the begin, x0, and be pushed out at once, m. Besides, the edges (c,)
-    of the contacts, whose keys and bodies are not set yet, and the places (c, 3) m on them. A key is that of the line.
+    of the contacts, whose keys and bodies are not set yet, and the places (c, 3) m on them. A key is that of the line,
+    or of the piece where the line is on this edge before.
     """
     chosen = np.empty(len(pairs), dtype=np.int64)
     place, depth, grip = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs))
@@ -312,5 +313,9 @@ def bends(
         for d in range(3):
             out.normal[m, d] = normal[m, d]
         out.gap[m], out.friction[m] = depth[m], grip[m]
-        out.key[m] = lines.line[pairs[chosen[m], 0]]
+        piece, edge = pairs[chosen[m], 0], pairs[chosen[m], 1]
+        out.key[m] = lines.line[piece]
+        for other in chosen[:count]:  # a line has its first piece's number: where it is on an edge twice, both differ
+            if pairs[other, 1] == edge and pairs[other, 0] < piece and lines.line[pairs[other, 0]] == lines.line[piece]:
+                out.key[m] = piece
     return out, pairs[chosen[:count], 1], at[:count]

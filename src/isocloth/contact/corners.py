@@ -28,6 +28,9 @@ from isocloth.obstacles.corners import SharpCorners
 #: by how much a direction may leave the cone of the edges of a corner and still lead into the body
 ASIDE = 1e-3
 
+#: least cosine of a face and all edges of a corner that it cuts off
+CUT = 0.2
+
 #: vertices and faces in the key of a pair (`narrow.pair_key`)
 BITS = 31
 
@@ -55,6 +58,37 @@ def build_corners(
         np.concatenate([np.arange(0), *[np.arange(size) for size in sizes]]),
         np.array([0] + [k + 1 for k in owners], dtype=np.int64),
     )  # fmt: skip
+
+
+def cut_off(
+    corners: SharpCorners, positions: FloatArray, triangles: IntArray, allowed: float
+) -> tuple[IntArray, FloatArray]:
+    """Faces (p,) that cut a corner off at positions (n, 3), and where (p, 3) they meet an edge of the body.
+
+    allowed: m, by which a corner may be through. A face that is almost along an edge of the body cuts nothing off: a
+    cloth that was put around an edge as rods may begin like this.
+    """
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    near = np.flatnonzero(((corners.place >= low) & (corners.place <= high)).all(axis=1))
+    a, u, v = (positions[triangles[:, q]] for q in range(3))
+    u, v = u - a, v - a
+    normal = np.cross(u, v)
+    size = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
+    faces, places = [], []
+    for k in near:
+        slope = normal @ corners.inward[k].T / size[:, None]
+        height = np.einsum("fd,fd->f", normal, a - corners.place[k]) / size
+        slope[np.abs(slope) < CUT] = np.nan
+        way = height[:, None] / slope
+        for f in np.flatnonzero((way > allowed).all(axis=1) & (way < 2.0 * corners.depth[k]).any(axis=1)):
+            for q in np.flatnonzero(way[f] < 2.0 * corners.depth[k]):
+                at = corners.place[k] + way[f, q] * corners.inward[k, q]
+                share = np.linalg.lstsq(np.stack([u[f], v[f]], axis=1), at - a[f], rcond=None)[0]
+                if share.min() >= 0.0 and share.sum() <= 1.0:
+                    faces.append(int(f))
+                    places.append(at)
+                    break
+    return np.array(faces, dtype=np.int64), np.array(places).reshape(-1, 3)
 
 
 class CornersOfStep:
