@@ -31,6 +31,9 @@ ASIDE = 1e-3
 #: least cosine of a face and all edges of a corner that it cuts off
 CUT = 0.2
 
+#: a point on the border of two faces is in both of them, or it could be in none
+ROUNDING = 1e-9
+
 #: vertices and faces in the key of a pair (`narrow.pair_key`)
 BITS = 31
 
@@ -68,8 +71,11 @@ def cut_off(
     allowed: m, by which a corner may be through. A face that is almost along an edge of the body cuts nothing off: a
     cloth that was put around an edge as rods may begin like this.
     """
-    low, high = positions.min(axis=0), positions.max(axis=0)
+    reach = 2.0 * corners.depth[:, None]
+    low, high = positions.min(axis=0) - reach, positions.max(axis=0) + reach
     near = np.flatnonzero(((corners.place >= low) & (corners.place <= high)).all(axis=1))
+    if len(near) == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros((0, 3))
     a, u, v = (positions[triangles[:, q]] for q in range(3))
     u, v = u - a, v - a
     normal = np.cross(u, v)
@@ -84,7 +90,7 @@ def cut_off(
             for q in np.flatnonzero(way[f] < 2.0 * corners.depth[k]):
                 at = corners.place[k] + way[f, q] * corners.inward[k, q]
                 share = np.linalg.lstsq(np.stack([u[f], v[f]], axis=1), at - a[f], rcond=None)[0]
-                if share.min() >= 0.0 and share.sum() <= 1.0:
+                if share.min() >= -ROUNDING and share.sum() <= 1.0 + ROUNDING:
                     faces.append(int(f))
                     places.append(at)
                     break
