@@ -137,6 +137,13 @@ def test_a_strip_over_a_sharp_edge_is_pulled_with_the_force_of_eytelwein(up):
     assert watch.unconverged == 0
 
 
+def test_a_strip_with_much_friction_is_let_down_with_the_force_of_eytelwein(monkeypatch):
+    monkeypatch.setitem(edges.HANGING, -1, 0.75)
+    tension, theory, watch = edges.pulled(edges.TABLES["box"], 41, 0.6, -1)
+    assert tension.mean() == pytest.approx(theory.mean(), rel=0.05)
+    assert watch.unconverged == 0
+
+
 @pytest.mark.parametrize("speed", [0.5, 8.0])
 def test_a_coarse_sheet_does_not_fall_through_the_edge_of_a_thin_board(speed):
     highest, nearest, failed = edges.on_board(speed, 0.004)

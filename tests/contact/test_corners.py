@@ -76,20 +76,27 @@ def test_pairs_are_those_whose_boxes_come_near():
     assert len(pairs_near(surface, x0, y, begin + 5.0, end + 5.0, 0.05)) == 0
 
 
-def test_a_face_that_cuts_a_corner_off_is_found_and_one_along_an_edge_is_not():
-    corner = corner_of_box()
-    diagonal = 0.01 * np.array([[-1.0, -1.0, 2.0], [3.0, -3.0, -3.0], [-3.0, 3.0, -3.0]]) - 0.01 / 3.0
-    faces, at = cut_off(corner, diagonal, np.array([[0, 1, 2]]), 5e-4)
-    assert faces.tolist() == [0]
-    assert Box([-0.02, -0.02, -0.02], [0.04, 0.04, 0.04]).gaps(at, 0.0)[0] == pytest.approx(0.0, abs=1e-9)
-    assert len(cut_off(corner, diagonal + 0.05, np.array([[0, 1, 2]]), 5e-4)[0]) == 0
-    assert len(cut_off(corner, FACE[:, [2, 0, 1]] - [0.0, 0.0, 0.001], np.array([[0, 1, 2]]), 5e-4)[0]) == 0
+def test_a_face_that_edges_pass_is_found_and_one_along_an_edge_is_not():
+    box = Box([-0.02, -0.02, -0.02], [0.04, 0.04, 0.04])
+    diagonal = 0.01 * np.array([[-2.0, -2.0, 4.0], [5.0, -4.0, -4.0], [-4.0, 5.0, -4.0]]) - 0.01
+    face = np.array([[0, 1, 2]])
+    faces, at = cut_off(box.sharp_edges(), diagonal, face, 5e-4)
+    assert set(faces.tolist()) == {0}
+    assert box.gaps(at, 0.0)[0] == pytest.approx(0.0, abs=1e-9)
+    normal = np.cross(diagonal[1] - diagonal[0], diagonal[2] - diagonal[0])
+    assert (at - diagonal[0]) @ normal == pytest.approx(0.0, abs=1e-9)
+    assert len(cut_off(box.sharp_edges(), diagonal + 0.05, face, 5e-4)[0]) == 0
+    assert len(cut_off(box.sharp_edges(), FACE[:, [2, 0, 1]] - [0.0, 0.0, 0.001], face, 5e-4)[0]) == 0
 
 
-def test_a_start_with_a_corner_through_a_face_is_refused_and_resolved():
-    body = edges.SMALL["cube, corner up"]()
+@pytest.mark.parametrize("depth", [0.005, 0.01, 0.02, 0.03])
+def test_a_start_with_a_corner_through_a_face_is_refused(depth):
     with pytest.raises(InputError, match=r"cuts the cloth at the start.*through the face of nodes"):
-        edges.coarse(edges.BESIDE[1], -0.01, body)
+        edges.coarse(edges.BESIDE[1], -depth, edges.SMALL["cube, corner up"]())
+
+
+def test_a_start_with_a_corner_through_a_face_is_resolved():
+    body = edges.SMALL["cube, corner up"]()
     sim = edges.coarse(edges.BESIDE[1], -0.01, body, resolve_start=True)
     assert edges.pierced(sim, body) == 0
 

@@ -46,6 +46,9 @@ INSIDE = 0.3
 #: by more; what it turns by over the next edge is not this one's
 STEEPER = 1.2
 
+#: sine of the largest angle of friction of a bend: beyond it no single force could do the work
+STEEPEST = 0.98
+
 #: how a piece is to an edge
 NOT, OVER, DEEP = 0, 1, 2
 
@@ -202,7 +205,8 @@ def _grip(
 
     Around an edge the cloth turns by an angle w, pressed on everywhere, and its tension grows by exp(mu w) (Eytelwein).
     The resultant of all pressures is less than their sum: for one force to bear as much, its coefficient has to be
-    sinh(mu w/2) / sin(w/2). And the curve is shorter than the cloth, so the force acts along a shorter way.
+    sinh(mu w/2) / sin(w/2). And the curve is shorter than the cloth: to do the work of the tensions, the part of the
+    resultant that acts along it, the sine of the angle of friction, has to be greater by as much.
     """
     x = piece_of(lines, piece, y)
     before, after = minus(x[1], x[0]), minus(x[3], x[2])
@@ -217,7 +221,9 @@ def _grip(
     angle = min(turned, STEEPER * corner, math.pi)
     fan = math.sinh(0.5 * friction * angle) / math.sin(0.5 * angle) if angle > 1e-6 else friction
     t, whole = _sum(_slopes(v), x), minus(x[2], x[1])
-    return fan * min(math.sqrt(dot(whole, whole) / max(dot(t, t), 1e-300)), 2.0)
+    longer = min(math.sqrt(dot(whole, whole) / max(dot(t, t), 1e-300)), 2.0)
+    part = min(longer * fan / math.sqrt(1.0 + fan * fan), STEEPEST)
+    return part / math.sqrt(1.0 - part * part)
 
 
 @kernel

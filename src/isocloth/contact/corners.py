@@ -24,11 +24,12 @@ from isocloth.contact.distance import NODE_FACE, closest, combine, dot, gather, 
 from isocloth.contact.narrow import NO_SIDE, Contacts, contacts, crossings, pair_key, smallest_distance
 from isocloth.contact.surface import Feature, Pairs, Surface, build_surface
 from isocloth.obstacles.corners import SharpCorners
+from isocloth.obstacles.sharp import SharpEdges
 
 #: by how much a direction may leave the cone of the edges of a corner and still lead into the body
 ASIDE = 1e-3
 
-#: least cosine of a face and all edges of a corner that it cuts off
+#: least sine of the angle between a face and an edge of a body that passes through it
 CUT = 0.2
 
 #: a point on the border of two faces is in both of them, or it could be in none
@@ -64,37 +65,38 @@ def build_corners(
 
 
 def cut_off(
-    corners: SharpCorners, positions: FloatArray, triangles: IntArray, allowed: float
+    edges: SharpEdges, positions: FloatArray, triangles: IntArray, allowed: float
 ) -> tuple[IntArray, FloatArray]:
-    """Faces (p,) that cut a corner off at positions (n, 3), and where (p, 3) they meet an edge of the body.
+    """Faces (p,) that straight edges of a body pass through at positions (n, 3), and where (p, 3) they do.
 
-    allowed: m, by which a corner may be through. A face that is almost along an edge of the body cuts nothing off: a
-    cloth that was put around an edge as rods may begin like this.
+    allowed: m, by which an end of an edge may be through. A face that is almost along an edge is not passed: a cloth
+    that was put around an edge as rods may begin like this.
     """
-    reach = 2.0 * corners.depth[:, None]
-    low, high = positions.min(axis=0) - reach, positions.max(axis=0) + reach
-    near = np.flatnonzero(((corners.place >= low) & (corners.place <= high)).all(axis=1))
-    if len(near) == 0:
-        return np.zeros(0, dtype=np.int64), np.zeros((0, 3))
-    a, u, v = (positions[triangles[:, q]] for q in range(3))
-    u, v = u - a, v - a
-    normal = np.cross(u, v)
-    size = np.maximum(np.linalg.norm(normal, axis=1), 1e-300)
-    faces, places = [], []
-    for k in near:
-        slope = normal @ corners.inward[k].T / size[:, None]
-        height = np.einsum("fd,fd->f", normal, a - corners.place[k]) / size
-        slope[np.abs(slope) < CUT] = np.nan
-        way = height[:, None] / slope
-        for f in np.flatnonzero((way > allowed).all(axis=1) & (way < 2.0 * corners.depth[k]).any(axis=1)):
-            for q in np.flatnonzero(way[f] < 2.0 * corners.depth[k]):
-                at = corners.place[k] + way[f, q] * corners.inward[k, q]
-                share = np.linalg.lstsq(np.stack([u[f], v[f]], axis=1), at - a[f], rcond=None)[0]
-                if share.min() >= -ROUNDING and share.sum() <= 1.0 + ROUNDING:
-                    faces.append(int(f))
-                    places.append(at)
-                    break
-    return np.array(faces, dtype=np.int64), np.array(places).reshape(-1, 3)
+    low, high = positions.min(axis=0), positions.max(axis=0)
+    least, most = np.minimum(edges.start, edges.end), np.maximum(edges.start, edges.end)
+    near = np.flatnonzero((edges.radius == 0.0) & (most >= low).all(axis=1) & (least <= high).all(axis=1))
+    faces, places = [np.zeros(0, dtype=np.int64)], [np.zeros((0, 3))]
+    if len(near):
+        a, u, v = (positions[triangles[:, q]] for q in range(3))
+        u, v = u - a, v - a
+        normal = np.cross(u, v)
+        normal /= np.maximum(np.linalg.norm(normal, axis=1), 1e-300)[:, None]
+    for e in near:
+        along = edges.end[e] - edges.start[e]
+        first = np.einsum("fd,fd->f", normal, edges.start[e] - a)
+        last = first + normal @ along
+        through = (first * last < 0.0) & (np.minimum(np.abs(first), np.abs(last)) > allowed)
+        through &= np.abs(last - first) > CUT * np.linalg.norm(along)
+        chosen = np.flatnonzero(through)
+        at = edges.start[e] + (first / np.where(through, first - last, 1.0))[chosen, None] * along
+        # shares of the corners of a face, by the areas that the point cuts it into
+        inside = np.ones(len(chosen), dtype=bool)
+        for p, side in ((a, u), (a + u, v - u), (a + v, -v)):
+            turned = np.einsum("fd,fd->f", np.cross(side[chosen], at - p[chosen]), normal[chosen])
+            inside &= turned >= -ROUNDING * np.einsum("fd,fd->f", side[chosen], side[chosen])
+        faces.append(chosen[inside])
+        places.append(at[inside])
+    return np.concatenate(faces), np.concatenate(places)
 
 
 class CornersOfStep:

@@ -71,20 +71,20 @@ def _in_solid(world: CollisionWorld, positions: FloatArray, time: float, k: int,
     points = np.concatenate([positions, middles(*world.centres, positions)])
     gap, _ = solid.gaps(points, time)
     if not gap.min() < -world.half:
-        return _cut_by_corners(world, positions, time, k, solid)
+        return _cut_by_edges(world, positions, time, k, solid)
     worst = int(gap.argmin())
     n, deep = len(positions), int((gap[: len(positions)] < -world.half).sum())
     who = f"node {worst}" if worst < n else f"the centre of face {worst - n}"
     return _inside(solid, k, -float(gap[worst]), points[worst], who, f"; {deep} nodes are inside" if deep > 1 else "")
 
 
-def _cut_by_corners(world: CollisionWorld, positions: FloatArray, time: float, k: int, solid: Solid) -> Fault | None:
-    """Corners of a body through faces whose nodes and centres are all outside: contact would keep them there."""
-    corners = solid.sharp_corners(time)
-    if len(corners.depth) == 0:
+def _cut_by_edges(world: CollisionWorld, positions: FloatArray, time: float, k: int, solid: Solid) -> Fault | None:
+    """Edges of a body through faces whose nodes and centres are all outside."""
+    edges = solid.sharp_edges(time)
+    if len(edges.radius) == 0:
         return None
     triangles = world.corners.surface.faces
-    faces, at = cut_off(corners, positions, triangles, world.half)
+    faces, at = cut_off(edges, positions, triangles, world.half)
     if len(faces) == 0:
         return None
     return _cut(solid, k, len(faces), at[0], f"the face of nodes {triangles[faces[0]].tolist()}")
