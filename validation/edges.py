@@ -14,6 +14,7 @@ from isocloth.contact.tangled import piercings
 from isocloth.fabric import Fabric
 from isocloth.obstacles import Box, Cylinder, Obstacle, TriangleMesh, shapes
 from isocloth.simulation import Simulation
+from validation.chain import Chain
 from validation.encounters import Watch
 from validation.result import Result, Say, silent
 from validation.scenes import smooth_ramp
@@ -92,8 +93,33 @@ def pulled(make: Callable[[float], Obstacle], nodes: int, mu: float, up: int) ->
     return np.array(tension)[steady], np.array(theory)[steady], watch
 
 
-def slid(make: Callable[[float], Obstacle], nodes: int, shift: float) -> tuple[float, Watch]:
-    """By which part a strip let go is short of x0 cosh(t sqrt(g/L)), or beyond it, until it leaves the edge.
+def _linked(rest: FloatArray, along: IntArray) -> float:
+    """The same of a chain of as many rigid links that starts there, integrated exactly in time (`chain.py`)."""
+    nodes = int(along.max()) + 1
+    x = np.array([rest[along == i][:, [0, 2]].mean(axis=0) for i in range(nodes)])
+    element = LENGTH / (nodes - 1)
+    mass = np.full(nodes, STIFF.density * WIDTH * element)
+    mass[[0, -1]] *= 0.5
+    hangs, begin, worst = -float(x[-1, 1]), float(x[0, 0]), 0.0
+    leaves = (LENGTH + np.sqrt(LENGTH**2 + 8.0 * hangs**2)) / 4.0
+
+    def watch(time: float, now: FloatArray) -> bool:
+        nonlocal worst
+        expected = hangs * np.cosh(time * np.sqrt(G / LENGTH))
+        off = float((hangs + now[0, 0] - begin) / expected - 1.0)
+        worst = off if abs(off) > abs(worst) and expected <= leaves else worst
+        return bool(expected <= leaves)
+
+    chain = Chain(mass, element, STIFF.bending * WIDTH, np.array([-HALF, -HALF]), HALF)
+    chain.slide(x, FAST, watch)
+    return worst
+
+
+def slid(
+    make: Callable[[float], Obstacle], nodes: int, shift: float, linked: bool = False
+) -> tuple[float, float, Watch]:  # fmt: skip
+    """By which part a strip let go is short of x0 cosh(t sqrt(g/L)), or beyond it, until it leaves the edge; if asked
+    for, the same of a chain of rigid links; and the steps' log.
 
     shift: how far it is drawn back before that, in elements.
     """
@@ -103,6 +129,7 @@ def slid(make: Callable[[float], Obstacle], nodes: int, shift: float) -> tuple[f
     sim.grasp(first, lambda t: start - np.array([shift * element * smooth_ramp(t, 0.5), 0.0, 0.0]))
     sim.run(2.0)
     rest, hangs = sim.positions.copy(), -float(sim.positions[last, 2].mean())
+    chain = _linked(rest, along) if linked else np.nan
     sim, _ = strip(make(0.0), nodes, SLIDING, STIFF, timestep=FAST)
     sim.positions = rest
     leaves = (LENGTH + np.sqrt(LENGTH**2 + 8.0 * hangs**2)) / 4.0
@@ -111,7 +138,7 @@ def slid(make: Callable[[float], Obstacle], nodes: int, shift: float) -> tuple[f
         watch.step(sim)
         expected = hangs * np.cosh(sim.time * np.sqrt(G / LENGTH))
         if expected > leaves:
-            return worst, watch
+            return worst, chain, watch
         off = float((hangs + (sim.positions[first, 0] - rest[first, 0]).mean()) / expected - 1.0)
         worst = off if abs(off) > abs(worst) else worst
 
@@ -162,6 +189,82 @@ def on_board(speed: float, thickness: float, nodes: int = 6) -> tuple[float, flo
     return float(sim.positions[:, 2].max()), nearest, failed
 
 
+def _turned(axis: list[float]) -> FloatArray:
+    """(3, 3) rotation that brings a direction of a body up."""
+    return shapes.frame(np.array(axis) / np.linalg.norm(axis)).T
+
+
+def spike(around: int = 24, radius: float = 0.02, height: float = 0.04) -> tuple[FloatArray, IntArray]:
+    """Vertices and faces of a cone whose tip is the origin."""
+    angle, foot = 2 * np.pi * np.arange(around) / around, np.arange(around)
+    rim = np.stack([radius * np.cos(angle), radius * np.sin(angle), np.full(around, -height)], axis=1)
+    tip, beside = np.full(around, around), np.roll(foot, -1)
+    faces = [np.stack([foot, beside, tip], axis=1), np.stack([beside, foot, tip + 1], axis=1)]
+    return np.concatenate([rim, [[0.0, 0.0, 0.0], [0.0, 0.0, -height]]]), np.concatenate(faces)
+
+
+#: bodies of some 30 mm with their highest point at the origin, far smaller than an element
+SIDE = 0.03
+SMALL: dict[str, Callable[..., Obstacle]] = {
+    "cube": lambda **o: Box([0.0, 0.0, -0.5 * SIDE], [SIDE] * 3, **o),
+    "cube, corner up": lambda **o: Box(
+        [0.0, 0.0, -0.5 * np.sqrt(3) * SIDE], [SIDE] * 3, rotation=_turned([1.0, 1.0, 1.0]), **o
+    ),
+    "cube as mesh": lambda **o: TriangleMesh(*shapes.box(np.full(3, SIDE)), centre=[0.0, 0.0, -0.5 * SIDE], **o),
+    "short cylinder": lambda **o: Cylinder([0.0, 0.0, -SIDE], [0.0, 0.0, 0.0], 0.5 * SIDE, **o),
+    "fine ball as mesh": lambda **o: TriangleMesh(*shapes.ball(0.5 * SIDE), centre=[0.0, 0.0, -0.5 * SIDE], **o),
+    "tip of a cone": lambda **o: TriangleMesh(*spike(), centre=[0.0, 0.0, 0.0], **o),
+}
+#: those whose edges are not held off diagonals of faces, and round ones: some of their steps cut faces by a mm or two
+ROUGH = ("cube, corner up", "short cylinder")
+#: m: where the middle of a sheet is beside such a body, in a face, away from lines and centres
+BESIDE = ([0.0, 0.0], [0.02, 0.013])
+
+
+def coarse(beside: list[float], height: float, body: Obstacle, **options: Any) -> Simulation:
+    """A sheet of 6 x 6 nodes, 0.4 m wide, whose elements are of 80 mm."""
+    mesh = meshes.rectangle(0.4, 0.4, shape=(6, 6))
+    start = mesh.transformed(translation=[beside[0] - 0.2, beside[1] - 0.2, height])
+    return Simulation(start, STIFF, rest=mesh, obstacles=[body], integrator="euler", **options)
+
+
+def dropped(name: str, beside: list[float], speed: float, seconds: float) -> tuple[float, float, int, Watch]:
+    """A coarse sheet thrown down on a body: force / weight in the last fifth of the time, impulse less that of the
+    weight / momentum or weight times 1 s, the most places at which one passes through the other, and the steps' log."""
+    body = SMALL[name](friction=0.5)
+    sim, watch, most = coarse(beside, 0.02, body), Watch(), 0
+    sim.velocities = np.tile([0.0, 0.0, -speed], (36, 1))
+    mass, force = STIFF.density * 0.16, []
+    share = sim.cloth.area / sim.cloth.area.sum()
+    steps = round(seconds / sim.timestep)
+    every = 1 if name != "fine ball as mesh" else steps // 4  # all edges and faces are looked at, which takes seconds
+    for k in range(1, steps + 1):
+        watch.step(sim)
+        force.append(-float(body.force[2]))
+        if k % every == 0:
+            most = max(most, pierced(sim, body))
+    gained = mass * (float(share @ sim.velocities[:, 2]) + speed)
+    missing = sum(force) * sim.timestep - mass * G * seconds - gained
+    last = float(np.mean(force[-len(force) // 5 :]))
+    return last / (mass * G), missing / (mass * max(speed, G)), most, watch
+
+
+def poked(name: str, speed: float) -> tuple[float, int, int, int]:
+    """A body that rises by 80 mm under a sheet held by its corners, 3 % nearer than flat: how high the sheet is at the
+    end, m, the most places where one passes through the other, steps refused, and all steps."""
+    body = SMALL[name](friction=0.5).replace(centre=SMALL[name]().centre() - [0.0, 0.0, 0.02], velocity=[0, 0, speed])
+    sim, most, failed = coarse(BESIDE[1], 0.0, body, gravity=0.0), 0, 0
+    held = np.array([0, 5, 30, 35])
+    at = sim.positions[held].copy()
+    middle = at.mean(axis=0)
+    sim.grasp(held, lambda t: middle + (at - middle) * (1.0 - 0.03 * min(5.0 * t, 1.0)))
+    steps = max(round(0.08 / speed / sim.timestep), 4)
+    for _ in range(steps):
+        failed += not sim.step().converged
+        most = max(most, pierced(sim, body))
+    return float(sim.positions[:, 2].max()), most, failed, steps
+
+
 def torus(around: int, across: int, large: float = 0.1, small: float = 0.03) -> TriangleMesh:
     """A ring about the z axis."""
     u, v = np.meshgrid(np.arange(around), np.arange(across), indexing="ij")
@@ -188,15 +291,51 @@ def through_ring(nodes: int, around: int, across: int, depth: float) -> tuple[in
     return pierced(sim, ring), watch
 
 
-def pierced(sim: Simulation, body: TriangleMesh) -> int:
+def pierced(sim: Simulation, body: Obstacle) -> int:
     """Pairs of an edge and a face, one of the cloth and one of a body, that pass through each other."""
-    vertices = np.concatenate([sim.positions, body.vertices(sim.time)])
+    surface = body.surface(sim.time)
+    assert surface is not None
+    vertices = np.concatenate([sim.positions, surface[0]])
     count, own = len(sim.positions), sim.mesh.triangulated()
-    edges = np.concatenate([own.edges, body.edges + count])
-    faces = np.concatenate([own.faces, body.faces + count])
+    sides = np.sort(surface[1][:, [[0, 1], [1, 2], [2, 0]]].reshape(-1, 2), axis=1)
+    edges = np.concatenate([own.edges, np.unique(sides, axis=0) + count])
+    faces = np.concatenate([own.faces, surface[1] + count])
     pairs = piercings(vertices, edges, faces)
     mixed = (edges[pairs[:, 0], 0] < count) != (faces[pairs[:, 1], 0] < count)
     return int(mixed.sum())
+
+
+def _farthest(a: list[float], b: list[float]) -> float:
+    return float(np.abs(np.subtract(a, b)).max())
+
+
+def _corners(result: Result, quick: bool, say: Say) -> None:
+    """Small bodies under a coarse sheet: dropped on them, thrown at them, and poked by them."""
+    whole = Watch()
+    for name in ("cube",) if quick else SMALL:
+        for beside in BESIDE[1:] if quick else BESIDE:
+            for speed in (5.0,) if quick else (0.0, 5.0):
+                say(f"{name}, {speed:g} m/s")
+                force, missing, most, watch = dropped(name, beside, speed, 0.5 if quick else 4.0)
+                what = f"{name} under elements of 80 mm, {1e3 * beside[0]:g} mm aside, {speed:g} m/s"
+                if name not in ROUGH:
+                    result.below(f"{what}: edges through faces", most, 0, ".0f")
+                    result.below(f"{what}: momentum missing, %", 100 * abs(missing), 1.0)
+                    whole.add(watch)
+                else:
+                    result.info(f"{what}: edges through faces", most, ".0f")
+                    result.info(f"{what}: momentum missing, %", 100 * abs(missing))
+                    result.info(f"{what}: steps refused", watch.unconverged, ".0f")
+                result.info(f"{what}: force at the end / weight", force)
+    whole.tell(result, "all on small bodies", edges=False)
+    for name in ("cube, corner up",) if quick else ("cube", "cube, corner up", "tip of a cone"):
+        for speed in (0.2,) if quick else (0.2, 5.0):
+            say(f"{name} rises, {speed:g} m/s")
+            highest, most, failed, steps = poked(name, speed)
+            what = f"{name} rises through a held sheet at {speed:g} m/s"
+            result.below(f"{what}: edges through faces", most, 0, ".0f")
+            result.above(f"{what}: highest node, mm", 1e3 * highest, 50.0)
+            result.info(f"{what}: steps refused, of {steps}", failed, ".0f")
 
 
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
@@ -224,14 +363,19 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             continue
         for nodes in (61,) if quick else counts:
             say(f"{name}, {nodes} nodes, sliding off")
-            off = []
+            off, links = [], []
             for shift in np.arange(1 if quick else STARTS) / STARTS:
-                worst, watch = slid(make, nodes, float(shift))
+                worst, chain, watch = slid(make, nodes, float(shift), name == "box" and nodes == 21)
                 off.append(worst)
+                links.append(chain)
                 fast.add(watch)
             what = f"{name}, {nodes} nodes, sliding off"
             result.below(f"{what}: off x0 cosh, worst of {len(off)} starts, %", 100 * float(np.abs(off).max()), 3.0)
             result.info(f"{what}: mean of them, %", 100 * float(np.mean(off)))
+            if np.isfinite(links).all():
+                what = f"a chain of {nodes - 1} rigid links, integrated exactly: off x0 cosh"
+                result.info(f"{what}, worst of {len(off)} starts, %", 100 * float(np.abs(links).max()))
+                result.info(f"the strip less the chain, of {len(off)} starts the most, %", 100 * _farthest(off, links))
     fast.tell(result, "all sliding off", edges=False)
     for speed in (5.0,) if quick else (1.0, 5.0, 20.0):
         say(f"{speed:g} m/s")
@@ -246,6 +390,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         result.above(f"{what}: highest node over it, mm", 1e3 * highest, 0.0)
         result.above(f"{what}: nearest point of an edge, mm", 1e3 * nearest, 0.0)
         result.info(f"{what}: steps refused", failed, ".0f")
+    _corners(result, quick, say)
     if not quick:
         for nodes, around, across in ((9, 48, 24), (15, 24, 12)):
             say(f"ring of {around} x {across}, {nodes} nodes")

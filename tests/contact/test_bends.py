@@ -113,11 +113,34 @@ def test_a_sheet_that_lies_on_a_face_does_not_bend_and_one_over_an_edge_does():
         assert (found.friction > 0.3).all()
 
 
+def test_a_line_that_is_on_an_edge_twice_is_two_contacts_with_keys_of_their_own():
+    way = np.array(
+        [[-0.1, 0.0], [-0.03, 0.0], [0.04, 0.0], [0.1, 0.03], [0.1, 0.07], [0.04, 0.1], [-0.03, 0.1], [-0.1, 0.1]]
+    )
+    x = np.concatenate([way, np.full((8, 1), 5e-4)], axis=1)
+    rest = np.stack([0.07 * np.arange(8.0), np.zeros(8), np.zeros(8)], axis=1)
+    lines = build_lines(rest, np.stack([np.arange(7), np.arange(1, 8)], axis=1))
+    box, _ = edge_of_box()
+    pairs = pieces_near(lines, box, box, x, x, 0.01)
+    found, edge, at = bends(lines, box, box, pairs, x, x, np.zeros(8, dtype=bool), np.full(12, 0.3), 5e-4, 1e-4, 1e-4)
+    assert len(found.key) == 2
+    assert edge[0] == edge[1]
+    assert sorted(at[:, 1]) == pytest.approx([0.0, 0.1], abs=0.01)
+    assert len(set(found.key.tolist())) == 2
+
+
 @pytest.mark.parametrize("up", [1, -1])
 def test_a_strip_over_a_sharp_edge_is_pulled_with_the_force_of_eytelwein(up):
     tension, theory, watch = edges.pulled(edges.TABLES["box"], 21, 0.3, up)
     assert tension.mean() == pytest.approx(theory.mean(), rel=0.05)
     assert tension.max() < 1.6 * theory.max()
+    assert watch.unconverged == 0
+
+
+def test_a_strip_with_much_friction_is_let_down_with_the_force_of_eytelwein(monkeypatch):
+    monkeypatch.setitem(edges.HANGING, -1, 0.75)
+    tension, theory, watch = edges.pulled(edges.TABLES["box"], 41, 0.6, -1)
+    assert tension.mean() == pytest.approx(theory.mean(), rel=0.05)
     assert watch.unconverged == 0
 
 

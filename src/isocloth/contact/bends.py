@@ -46,6 +46,9 @@ INSIDE = 0.3
 #: by more; what it turns by over the next edge is not this one's
 STEEPER = 1.2
 
+#: sine of the largest angle of friction of a bend: beyond it no single force could do the work
+STEEPEST = 0.98
+
 #: how a piece is to an edge
 NOT, OVER, DEEP = 0, 1, 2
 
@@ -202,7 +205,8 @@ def _grip(
 
     Around an edge the cloth turns by an angle w, pressed on everywhere, and its tension grows by exp(mu w) (Eytelwein).
     The resultant of all pressures is less than their sum: for one force to bear as much, its coefficient has to be
-    sinh(mu w/2) / sin(w/2). And the curve is shorter than the cloth, so the force acts along a shorter way.
+    sinh(mu w/2) / sin(w/2). And the curve is shorter than the cloth: to do the work of the tensions, the part of the
+    resultant that acts along it, the sine of the angle of friction, has to be greater by as much.
     """
     x = piece_of(lines, piece, y)
     before, after = minus(x[1], x[0]), minus(x[3], x[2])
@@ -217,7 +221,9 @@ def _grip(
     angle = min(turned, STEEPER * corner, math.pi)
     fan = math.sinh(0.5 * friction * angle) / math.sin(0.5 * angle) if angle > 1e-6 else friction
     t, whole = _sum(_slopes(v), x), minus(x[2], x[1])
-    return fan * min(math.sqrt(dot(whole, whole) / max(dot(t, t), 1e-300)), 2.0)
+    longer = min(math.sqrt(dot(whole, whole) / max(dot(t, t), 1e-300)), 2.0)
+    part = min(longer * fan / math.sqrt(1.0 + fan * fan), STEEPEST)
+    return part / math.sqrt(1.0 - part * part)
 
 
 @kernel
@@ -268,7 +274,8 @@ def bends(
 
     friction: (e,) of the bodies of the edges. half: distance to be kept, m. margin: gap up to which contacts are found,
     m. forgiven: how far a piece may be inside at the begin, x0, and be pushed out at once, m. Besides, the edges (c,)
-    of the contacts, whose keys and bodies are not set yet, and the places (c, 3) m on them. A key is that of the line.
+    of the contacts, whose keys and bodies are not set yet, and the places (c, 3) m on them. A key is that of the line,
+    or of the piece where the line is on this edge before.
     """
     chosen = np.empty(len(pairs), dtype=np.int64)
     place, depth, grip = np.empty(len(pairs)), np.empty(len(pairs)), np.empty(len(pairs))
@@ -312,5 +319,9 @@ def bends(
         for d in range(3):
             out.normal[m, d] = normal[m, d]
         out.gap[m], out.friction[m] = depth[m], grip[m]
-        out.key[m] = lines.line[pairs[chosen[m], 0]]
+        piece, edge = pairs[chosen[m], 0], pairs[chosen[m], 1]
+        out.key[m] = lines.line[piece]
+        for other in chosen[:count]:  # a line has its first piece's number: where it is on an edge twice, both differ
+            if pairs[other, 1] == edge and pairs[other, 0] < piece and lines.line[pairs[other, 0]] == lines.line[piece]:
+                out.key[m] = piece
     return out, pairs[chosen[:count], 1], at[:count]

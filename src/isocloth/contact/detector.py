@@ -11,6 +11,7 @@ from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.bends import bends, pieces_near
 from isocloth.contact.broad import candidates
 from isocloth.contact.contact_set import ContactSet, middles, of_pairs, of_points
+from isocloth.contact.corners import CornersOfStep
 from isocloth.contact.jaws import Jaws
 from isocloth.contact.narrow import contacts, contacts_and_near, crossings, smallest_distance
 from isocloth.contact.passing import Way
@@ -48,6 +49,11 @@ class ContactDetector:
         self._sharp: tuple[SharpEdges, SharpEdges] | None = None  # edges at the begin and at the end
         self._bending = np.zeros((0, 2), dtype=np.int64)  # pieces of the cloth near sharp edges, and these ...
         self._bending_at: FloatArray | None = None  # ... near these positions
+        self._corners: CornersOfStep | None = None
+        if world.has_corners:
+            here = world.sharp_corners(begin)
+            there = here if all(o.still for o in world.actors) else world.sharp_corners(end)
+            self._corners = CornersOfStep(world.corners, here, there, before, self.margin)
         self._looked_at: FloatArray | None = None  # where contacts were found last ...
         self._approached = False  # ... and whether a pair came very close on the way there
 
@@ -56,8 +62,10 @@ class ContactDetector:
         margin = self.world.options.found * self.world.fabric.thickness
         self._found_at, self._entered = y.copy(), 0
         parts = [part for k, o in self.world.solids for part in self._with_solid(k, o, y, margin)]
-        if self.world.has_pairs:
-            parts.append(self._calmed(self._pairwise(y, margin)))
+        pairs = [self._pairwise(y, margin)] if self.world.has_pairs else []
+        pairs += self._at_corners(y, margin)
+        if pairs:
+            parts.append(self._calmed(_join(pairs)))
         if self.world.has_edges:
             parts.append(self._eased(self._over_edges(y, margin)))
         parts += [jaws.contacts(y) for jaws in self.jaws]
@@ -105,6 +113,8 @@ class ContactDetector:
             contacts(world.surface, near, x0, x0, world.rest, world.options.proximity, 0.0)
             of_pairs(found, x0, x0, len(self.before), self.held, world.friction, world.bodies)
             crossings(world.surface, pairs, x0, x0)
+        if self._corners is not None:
+            self._corners.precompile(self.held, world.rest, world.corner_friction)
         if world.solids:
             y, (corners, share) = self.before, world.nodes
             gap, normal = np.full(len(y), np.inf), np.zeros((len(y), 3))
@@ -117,6 +127,8 @@ class ContactDetector:
     def crossings(self, y: FloatArray) -> int:
         """Pairs that pass through each other on the straight way to y, and points that pass through a solid."""
         passed = self._passed(y) if self.world.solids else 0
+        if self._corners is not None:
+            passed += self._corners.crossings(y)
         if passed or not self.world.has_pairs:
             return passed
         if not self._approached and self._looked_at is not None and np.array_equal(y, self._looked_at):
@@ -147,6 +159,8 @@ class ContactDetector:
         least = np.inf
         for _, o in self.world.solids:
             least = min(least, float(o.gaps(y, self.end)[0].min()) - self.world.half)
+        if self._corners is not None:
+            least = min(least, self._corners.smallest_gap(y, self.world.rest))
         if self.world.has_pairs:
             whole = self._whole(y)
             least = min(least, smallest_distance(self.world.surface, self._candidates(y), whole, self.world.rest))
@@ -183,6 +197,18 @@ class ContactDetector:
         self._looked_at, self._approached = y.copy(), bool(found.crossed.any())
         pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, world.friction, world.bodies)
         return pairwise
+
+    def _at_corners(self, y: FloatArray, margin: float) -> list[ContactSet]:
+        """Contacts of faces of the cloth with sharp corners."""
+        if self._corners is None:
+            return []
+        world = self.world
+        sets, corner, face = self._corners.find(
+            y, self.held, world.rest, world.options.proximity, margin, world.corner_friction
+        )
+        for found, c, f in zip(sets, corner, face, strict=True):
+            found.key[:] = world.corner_keys(c, f)
+        return sets
 
     def _over_edges(self, y: FloatArray, margin: float) -> ContactSet:
         """Contacts of lines of the cloth with sharp edges."""

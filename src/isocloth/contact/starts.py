@@ -20,6 +20,7 @@ from isocloth.base.memo import memoised
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.broad import candidates
 from isocloth.contact.contact_set import middles
+from isocloth.contact.corners import cut_off
 from isocloth.contact.distance import EDGE_EDGE, NODE_FACE, closest, gather, point_triangle
 from isocloth.contact.narrow import nearest_pair
 from isocloth.contact.surface import Feature, Pairs, Surface, build_surface
@@ -71,11 +72,23 @@ def _in_solid(world: CollisionWorld, positions: FloatArray, time: float, k: int,
     points = np.concatenate([positions, middles(*world.centres, positions)])
     gap, _ = solid.gaps(points, time)
     if not gap.min() < -world.half:
-        return None
+        return _cut_by_edges(world, positions, time, k, solid)
     worst = int(gap.argmin())
     n, deep = len(positions), int((gap[: len(positions)] < -world.half).sum())
     who = f"node {worst}" if worst < n else f"the centre of face {worst - n}"
     return _inside(solid, k, -float(gap[worst]), points[worst], who, f"; {deep} nodes are inside" if deep > 1 else "")
+
+
+def _cut_by_edges(world: CollisionWorld, positions: FloatArray, time: float, k: int, solid: Solid) -> Fault | None:
+    """Edges of a body through faces whose nodes and centres are all outside."""
+    edges = solid.sharp_edges(time)
+    if len(edges.radius) == 0:
+        return None
+    triangles = world.corners.surface.faces
+    faces, at = cut_off(edges, positions, triangles, world.half)
+    if len(faces) == 0:
+        return None
+    return _cut(solid, k, len(faces), at[0], f"the face of nodes {triangles[faces[0]].tolist()}")
 
 
 def _in_features(world: CollisionWorld, positions: FloatArray, time: float, k: int, body: Features) -> Fault | None:

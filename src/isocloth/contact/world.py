@@ -10,6 +10,7 @@ import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.contact.corners import CornerSurface, build_corners
 from isocloth.contact.history import ContactHistory, chosen_history
 from isocloth.contact.lines import Lines, build_lines
 from isocloth.contact.options import ContactOptions
@@ -17,6 +18,7 @@ from isocloth.contact.surface import Feature, Surface, build_surface
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Obstacle, Solid
+from isocloth.obstacles.corners import SharpCorners, joined_corners
 from isocloth.obstacles.motion import Commanded
 from isocloth.obstacles.sharp import SharpEdges, joined
 
@@ -124,6 +126,12 @@ class CollisionWorld:
         #: (e,) which of the obstacles a sharp edge belongs to, and which of its edges it is
         self.edge_owner = np.repeat(np.arange(len(sizes)), sizes)
         self.edge_number = np.concatenate([np.arange(0), *[np.arange(size) for size in sizes]])
+        self._edge_count = np.array(sizes, dtype=np.int64)
+        pointed = [len(o.sharp_corners().depth) for o in self.actors]
+        self.has_corners = sum(pointed) > 0
+        self.corners: CornerSurface = build_corners(
+            len(self.rest), self._mesh.triangles, self.fabric.thickness, pointed
+        )
 
     @cached_property
     def lines(self) -> Lines:
@@ -133,6 +141,10 @@ class CollisionWorld:
     def sharp_edges(self, time: float) -> SharpEdges:
         """Of all obstacles, at a time in s."""
         return joined([o.sharp_edges(time) for o in self.actors])
+
+    def sharp_corners(self, time: float) -> SharpCorners:
+        """Of all obstacles, at a time in s."""
+        return joined_corners([o.sharp_corners(time) for o in self.actors])
 
     @property
     def friction(self) -> FloatArray:
@@ -144,6 +156,11 @@ class CollisionWorld:
         """(e,) coefficients by sharp edge."""
         return np.array([o.friction for o in self.obstacles])[self.edge_owner]
 
+    @property
+    def corner_friction(self) -> FloatArray:
+        """Coefficient by body of the surface with corners: the cloth itself, then obstacles that have some."""
+        return np.array([self.fabric.friction] + [self.obstacles[k - 1].friction for k in self.corners.bodies[1:]])
+
     def first_key(self, index: int) -> int:
         """Of the contacts with a solid."""
         return -(self._numbers[index] << SHIFT)
@@ -152,6 +169,12 @@ class CollisionWorld:
         """Of contacts of lines (c,) of the cloth with sharp edges (c,), behind those of points."""
         numbers, first = self.numbers[self.edge_owner[index]], len(self.nodes[0]) + len(self.centres[0])
         return -(numbers << SHIFT) + first + self.edge_number[index] * len(self._mesh.edges) + line
+
+    def corner_keys(self, corner: IntArray, face: IntArray) -> IntArray:
+        """Of contacts of corners (c,) with faces (c,) of the cloth, behind those of lines with sharp edges."""
+        owner, surface = self.corners.owner[corner], self.corners.surface
+        first = len(self.nodes[0]) + len(self.centres[0]) + self._edge_count[owner] * len(self._mesh.edges)
+        return -(self.numbers[owner] << SHIFT) + first + self.corners.number[corner] * len(surface.faces) + face
 
     def place(self, before: FloatArray, after: FloatArray, begin: float, end: float) -> None:
         """Let obstacles that are moved at run time go from poses to poses (o, 4, 3); NaN: follows its own motion."""

@@ -12,6 +12,7 @@ from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import array, fixed
+from isocloth.obstacles.corners import SharpCorners, box_corners
 from isocloth.obstacles.obstacle import Options, Solid, Surface
 from isocloth.obstacles.sharp import SharpEdges, box_edges
 
@@ -38,6 +39,9 @@ class Box(Solid):
 
     def _edges(self) -> SharpEdges:
         return box_edges(self.size)
+
+    def _corners(self) -> SharpCorners:
+        return box_corners(self.size)
 
     def _shape(self) -> Surface | None:
         return shapes.box(self.size)

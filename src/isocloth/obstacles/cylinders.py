@@ -11,6 +11,7 @@ from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray
 from isocloth.obstacles import shapes
 from isocloth.obstacles.arguments import fixed, number, segment
+from isocloth.obstacles.corners import SharpCorners, rim_corners
 from isocloth.obstacles.obstacle import Options, Solid, Surface
 from isocloth.obstacles.sharp import SharpEdges, rims
 
@@ -62,6 +63,9 @@ class Cylinder(_Round):
 
     def _edges(self) -> SharpEdges:
         return rims(self._axis, self.length, self.radius)
+
+    def _corners(self) -> SharpCorners:
+        return rim_corners(self._frame, self.length, self.radius)
 
     def _shape(self) -> Surface | None:
         vertices, faces = shapes.cylinder(self.radius, self.length)

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles.arguments import array, coefficient, fixed
+from isocloth.obstacles.corners import NO_CORNERS, SharpCorners
 from isocloth.obstacles.motion import Motion, Pose, RigidMotion
 from isocloth.obstacles.sharp import NO_EDGES, SharpEdges
 from isocloth.obstacles.value import Value
@@ -85,7 +86,7 @@ class Obstacle(Value):
 
     # ------------------------------------------------------------------ as a value
 
-    _transient = frozenset({"_drawn", "_last", "_sharp"})
+    _transient = frozenset({"_drawn", "_last", "_sharp", "_pointed"})
     _unhashed = frozenset({"_friction"})
     _last: weakref.ref[Forces] | None = None
 
@@ -93,7 +94,7 @@ class Obstacle(Value):
         """The geometry is shared, and with it what is drawn; forces are those on this one only."""
         other = object.__new__(type(self))
         vars(other).update(Value.__getstate__(self))
-        for name in ("_drawn", "_sharp"):
+        for name in ("_drawn", "_sharp", "_pointed"):
             if name in vars(self):
                 vars(other)[name] = vars(self)[name]
         return other
@@ -223,6 +224,18 @@ class Obstacle(Value):
 
     def _edges(self) -> SharpEdges:
         return NO_EDGES
+
+    def sharp_corners(self, time: float = 0.0) -> SharpCorners:
+        """Its sharp convex corners at a time in s; none of a body that is round, or known by its points."""
+        return self._pointed.placed(*self._motion.pose(time)) if len(self._pointed.depth) else self._pointed
+
+    @cached_property
+    def _pointed(self) -> SharpCorners:
+        """In the frame of the body."""
+        return self._corners()
+
+    def _corners(self) -> SharpCorners:
+        return NO_CORNERS
 
     def surface(self, time: float) -> Surface | None:
         """What to draw at a time in s, the same faces at all times; None if there is nothing to show."""
