@@ -134,7 +134,8 @@ class ContactStepper(FreeStepper):
         assert isinstance(memory, NewtonMemory)
         early, spent = memory.first_order, 0
         start = first_guess(
-            targets.start, state.positions, state.velocities, state.previous_velocities, targets.held
+            targets.start, state.positions, state.velocities, state.previous_velocities, targets.held,
+            self.cloth.fabric.thickness / h,
         )  # fmt: skip
         for _ in range(TRIES):
             step = build_step(

@@ -7,8 +7,9 @@ of one that alternates, (-1)^n e, BDF2 makes 5 e and Euler 3 e, so that it grows
 and -1/3, until it is as large as the tolerance of a step, which is a mean over the whole cloth: a node of a crease
 trembles by a tenth of a millimetre for ever. From y itself it falls by G.
 
-So a node whose velocity turns round within a step starts where it is. Where a motion turns round by itself its velocity
-is small, and what this costs the guess is at most what the acceleration of a step does.
+So a node whose velocity turns round within a step starts where it is, if it goes less far in a step than the cloth is
+thick: what goes further was thrown back by something, and goes on. Where a motion turns round by itself its velocity is
+small, and what this costs the guess is at most what the acceleration of a step does.
 """
 
 from __future__ import annotations
@@ -21,15 +22,18 @@ from isocloth.base.typing import BoolArray, FloatArray
 
 @kernel
 def first_guess(
-    start: FloatArray, positions: FloatArray, velocities: FloatArray, previous: FloatArray, held: BoolArray
-) -> FloatArray:
+    start: FloatArray, positions: FloatArray, velocities: FloatArray, previous: FloatArray, held: BoolArray,
+    fastest: float,
+) -> FloatArray:  # fmt: skip
     """Where the iteration begins (n, 3), m: at `start` (n, 3), but free nodes (n,) whose velocity (n, 3) m/s turned
-    round since the step before, `previous` (n, 3), at their positions (n, 3)."""
+    round since the step before, `previous` (n, 3), and is less than `fastest` m/s, at their positions (n, 3)."""
     out = np.empty(start.shape)
     for i in range(len(start)):
-        along = 0.0
+        along = square = 0.0
         for d in range(3):
             along += velocities[i, d] * previous[i, d]
+            square += velocities[i, d] ** 2
+        stays = along < 0.0 and square < fastest**2 and not held[i]
         for d in range(3):
-            out[i, d] = positions[i, d] if along < 0.0 and not held[i] else start[i, d]
+            out[i, d] = positions[i, d] if stays else start[i, d]
     return out
