@@ -23,7 +23,7 @@ from isocloth.simulation.gripper import jaws_of, slid_out
 from isocloth.simulation.integrators import euler
 from isocloth.simulation.memory import Memory, NewtonMemory
 from isocloth.simulation.state import State
-from isocloth.simulation.steppers.first_guess import first_guess
+from isocloth.simulation.steppers.first_guess import TREMBLE, first_guess
 from isocloth.simulation.steppers.free import FreeStepper, after, past
 from isocloth.simulation.steppers.impacts import TRIES, add_unsteady
 from isocloth.simulation.steppers.stepper import Part, Targets
@@ -135,7 +135,7 @@ class ContactStepper(FreeStepper):
         early, spent = memory.first_order, 0
         start = first_guess(
             targets.start, state.positions, state.velocities, state.previous_velocities, targets.held,
-            self.cloth.fabric.thickness / h,
+            TREMBLE * self.cloth.fabric.thickness / h,
         )  # fmt: skip
         for _ in range(TRIES):
             step = build_step(
