@@ -23,10 +23,10 @@ def linearisation(request):
     y = mesh.vertices + 0.01 * rng.standard_normal(mesh.vertices.shape)
     held = np.zeros(problem.n, dtype=bool)
     held[mesh.corners[:2]] = True
-    past = Past(mesh.vertices, 0 * y, mesh.vertices, 0 * y)
+    past = Past(y, 0 * y, mesh.vertices, 0 * y)
     step = build_step(problem, Scheme(0.01, 1.0, 0.0), past, y, held)
     work = Newton(problem).work
-    evaluate(problem.rows.arrays, problem.rows.rest, y, work.values, work.jacobian)
+    evaluate(problem.rows.arrays, problem.rows.rest, step.arrays.free, y, work.values, work.jacobian)
     work.force[:] = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
     lam = 1e-3 * rng.standard_normal(len(problem.rows)) * problem.rows.weight
     return problem, step, work, y, lam

@@ -9,7 +9,7 @@ from isocloth import meshes
 from isocloth.meshes import Mesh
 from isocloth.terms.diagonals import SLACK, diagonals
 from isocloth.terms.isometry import isometry
-from isocloth.terms.rows import Rows, evaluate, select, stack
+from isocloth.terms.rows import Rows, evaluate, select, shorter, stack
 
 STIFFNESS = 3e4
 
@@ -88,7 +88,7 @@ def test_partners_are_the_diagonals_of_a_quad_wherever_the_rows_are_stacked() ->
     both = stack(enforced, soft, enforced)
     sheared = herringbone(mesh, 0.3)
     values, jacobian = np.empty(len(both)), np.empty((len(both.nodes), 3))
-    evaluate(both.arrays, both.rest, sheared, values, jacobian)
+    evaluate(both.arrays, both.rest, shorter(both.arrays, sheared), sheared, values, jacobian)
     assert values[len(enforced) : len(enforced) + len(soft)] == pytest.approx(soft.values(sheared), abs=1e-15)
     assert soft.values(sheared).max() == pytest.approx(np.sin(0.3) - SLACK)
 
@@ -110,3 +110,18 @@ def test_an_edge_of_the_border_has_the_stiffness_of_the_area_it_stands_for(eleme
     border = np.array([n in on for n in nodes])
     assert border.sum() == len(on)
     assert rows.weight[border] == pytest.approx(part * 0.01)
+
+
+def test_a_step_never_changes_the_diagonal_along_which_a_quad_is_folded() -> None:
+    mesh, _, soft = net((2, 2))
+    first, second = diagonals(mesh)
+    start, end = mesh.vertices.copy(), mesh.vertices.copy()
+    for positions, pair, part in ((start, first, 0.2), (end, first, 0.1), (end, second, 0.3)):
+        positions[pair[0]] += part * (positions[pair[1]] - positions[pair[0]])
+    free = shorter(soft.arrays, start)
+    values, jacobian = np.empty(2), np.empty((4, 3))
+    evaluate(soft.arrays, soft.rest, free, end, values, jacobian)
+    assert free.tolist() == [True, False]
+    assert shorter(soft.arrays, end).tolist() == [False, True]
+    assert values.tolist() == pytest.approx([0.0, 0.7**2 - 1.0 + SLACK])  # the second resists, now the shorter
+    assert soft.values(end).tolist() == pytest.approx([0.9**2 - 1.0 + SLACK, 0.0])  # the next step chooses the less

@@ -24,6 +24,7 @@ from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth, Sparse
 from isocloth.terms.damping import damping_coefficients
+from isocloth.terms.rows import shorter
 from isocloth.terms.term import DampedTerm, Term
 
 
@@ -50,6 +51,7 @@ class StepArrays(NamedTuple):
     inertia: FloatArray  # (n,) N/m, m/h^2 and damping together
     bending: float  # N m, the factor of K
     targets: FloatArray  # (r,) values of the rows at which they are content
+    free: BoolArray  # (r,) diagonals that may be short: the shorter of a quad where the step begins
     load: FloatArray  # b (n, 3) N
     start: FloatArray  # (n, 3) m; held nodes at their prescribed positions
     held: BoolArray  # (n,)
@@ -93,6 +95,11 @@ class Step(NamedTuple):
         """The same step with other targets (r,) of the rows."""
         return self._replace(arrays=self.arrays._replace(targets=targets))
 
+    def of_rows(self, chosen: BoolArray) -> Step:
+        """The same step for a cloth that has the chosen (r,) rows only."""
+        a = self.arrays
+        return self._replace(arrays=a._replace(targets=a.targets[chosen], free=a.free[chosen]))
+
     def with_springs(self, stiffness: FloatArray, to: FloatArray) -> Step:
         """The same step with springs (n,) N/m that pull nodes to places (n, 3) m: they act as more inertia does."""
         a = self.arrays
@@ -130,7 +137,8 @@ def build_step(
     stencils = cloth.stencils
     if stencils and bending_rate > 0.0:
         stencils = tuple(_damped(term, scheme, past, bending_rate) for term in stencils)
-    arrays = StepArrays(inertia, fabric.bending + creep, cloth.rows.rest, load, start, held)
+    free = shorter(cloth.rows.arrays, past.positions)
+    arrays = StepArrays(inertia, fabric.bending + creep, cloth.rows.rest, free, load, start, held)
     return Step(arrays, base, h, early, stencils)
 
 

@@ -70,7 +70,7 @@ def potential(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArr
 
     Of a quadratic the difference is displacement times mean slope: differences of large numbers are never formed.
     """
-    evaluate(cloth.rows, step.targets, y, work.values, work.jacobian)
+    evaluate(cloth.rows, step.targets, step.free, y, work.values, work.jacobian)
     bending = cloth.bending
     total = 0.0
     for i in range(len(cloth.area)):
@@ -92,7 +92,7 @@ def potential(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArr
 @kernel
 def gradient(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArray) -> None:
     """C, J and A y - b at y."""
-    evaluate(cloth.rows, step.targets, y, work.values, work.jacobian)
+    evaluate(cloth.rows, step.targets, step.free, y, work.values, work.jacobian)
     bending = cloth.bending
     for i in range(len(cloth.area)):
         for d in range(3):

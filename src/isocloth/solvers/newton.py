@@ -152,16 +152,16 @@ class Newton:
 
 @kernel
 def _solve(
-    args: KernelArgs, inertia: FloatArray, bending: float, targets: FloatArray, load: FloatArray, start: FloatArray,
-    held: BoolArray, first: bool, tol_gap: float, tol_force: float, force_floor: float, max_iterations: int,
-    y: FloatArray, lam: FloatArray,
+    args: KernelArgs, inertia: FloatArray, bending: float, targets: FloatArray, free: BoolArray, load: FloatArray,
+    start: FloatArray, held: BoolArray, first: bool, tol_gap: float, tol_force: float, force_floor: float,
+    max_iterations: int, y: FloatArray, lam: FloatArray,
 ) -> tuple[int, bool, float, float, float]:  # fmt: skip
     """Overwrite y (the start, then the solution) and lam; returns (factorisations, converged, error, gap, residual).
 
     The step comes in parts, whose names would cost more.
     """
     cloth, f, work, known = args.content
-    step = StepArrays(inertia, bending, targets, load, start, held)
+    step = StepArrays(inertia, bending, targets, free, load, start, held)
     energy = begin(cloth, step, work, first, known, y)
     while True:
         status = advance(

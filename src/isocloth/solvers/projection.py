@@ -85,15 +85,13 @@ class Projection:
             y = np.where(step.held[:, None], step.start, step.load / step.inertia[:, None])
             reactions = step.inertia[:, None] * y - step.load
         else:
-            soft = self._free.solve(
-                step.with_targets(step.arrays.targets[~self._mask]), np.zeros(int((~self._mask).sum())), first=False
-            )
+            soft = self._free.solve(step.of_rows(~self._mask), np.zeros(int((~self._mask).sum())), first=False)
             y, lam[~self._mask] = soft.positions.copy(), soft.multipliers
             reactions = soft.reactions
         tension = np.zeros(len(self._rows))
-        o = self.options
+        o, enforced = self.options, step.of_rows(self._mask).arrays
         iterations, error, residual = _project(
-            self._rows.arrays, step.arrays.targets[self._mask], self._products, self.factor.fronts, self._values,
+            self._rows.arrays, enforced.targets, enforced.free, self._products, self.factor.fronts, self._values,
             self._jacobian, self._mass, step.inertia, step.held, o.tolerance, o.max_iterations, o.regularisation, y,
             tension, reactions,
         )  # fmt: skip
@@ -130,8 +128,8 @@ def _analyse(rows: RowArrays, rest: FloatArray) -> tuple[Symbolic, Products]:
 
 @kernel
 def _project(
-    rows: RowArrays, targets: FloatArray, products: Products, f: Fronts, values: FloatArray, jacobian: FloatArray,
-    mass: FloatArray, inertia: FloatArray, held: BoolArray, tolerance: float, max_iterations: int,
+    rows: RowArrays, targets: FloatArray, free: BoolArray, products: Products, f: Fronts, values: FloatArray,
+    jacobian: FloatArray, mass: FloatArray, inertia: FloatArray, held: BoolArray, tolerance: float, max_iterations: int,
     regularisation: float, y: FloatArray, tension: FloatArray, reactions: FloatArray,
 ) -> tuple[int, float, float]:  # fmt: skip
     """Overwrite y by its projection; returns (projections, metric error, force residual).
@@ -143,7 +141,7 @@ def _project(
     r = len(values)
     mu = np.zeros(r)
     while True:
-        evaluate(rows, targets, y, values, jacobian)
+        evaluate(rows, targets, free, y, values, jacobian)
         error = np.abs(values).max()
         if not error > tolerance or iterations >= max_iterations:
             break

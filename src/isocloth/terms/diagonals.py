@@ -14,11 +14,13 @@ at rest is two triangles of the right size, folded along it. So, with C = d^2 / 
 
     neither diagonal is stretched, C_1 <= s and C_2 <= s;  not both are short, max(C_1, C_2) >= -s.
 
-The shorter one is free: quads fold along either diagonal. In a smooth fold of curvature 1/R whose crease is at an angle
-to the net, edges and F that are exact make C of one diagonal c (1 - 2 c) h^2 / 8 R^2 with c = |sin cos|, at most
-h^2 / 64 R^2: this is what the slack s is for. The area of a right-angled triangle changes with the square of s only, so
-the slack costs next to none. Beyond it the diagonals are soft: what they have to resist is weight and friction, and
-where a fold turns sharper than the net can show they give way.
+The shorter one is free: quads fold along either diagonal. Which one that is, is decided where a step begins: the energy
+of the longer alone is the smaller of two, its slope jumps where they are equal, and a step that may change its mind
+finds no end. A step later the choice follows, to the smaller energy, so that it never adds any. In a smooth fold of
+curvature 1/R whose crease is at an angle to the net, edges and F that are exact make C of one diagonal c (1 - 2 c) h^2
+/ 8 R^2 with c = |sin cos|, at most h^2 / 64 R^2: this is what the slack s is for. The area of a right-angled triangle
+changes with the square of s only, so the slack costs next to none. Beyond it the diagonals are soft: what they have to
+resist is weight and friction, and where a fold turns sharper than the net can show they give way.
 """
 
 from __future__ import annotations
@@ -33,9 +35,9 @@ from isocloth.terms.rows import Rows
 
 #: by which the squared length of a diagonal may be off, relative; 0.01 was tried too and is much alike
 SLACK = 0.02
-#: stiffness of the diagonals relative to that of the isometry; 0.002, 0.02 and 0.1 were tried with the check `area`:
-#: all keep the area, and the last takes twice as many solves
-STIFFNESS = 0.005
+#: stiffness of the diagonals relative to that of the isometry. From 0.0002 to 0.1 all keep the area (check `area`); the
+#: stiffer, the more iterations where a net is pressed into pleats (check `edges`, sheet through a ring)
+STIFFNESS = 0.0005
 
 
 def diagonals(mesh: Mesh) -> IntArray:

@@ -9,7 +9,8 @@ A row with `root` measures a length and not its square: C_k = 2 (sqrt(y^T T_k y)
 first order that is the same, so weights, T and S are too; further away it is a spring after Hooke.
 
 Two rows that are partners (the diagonals of a quad, `terms/diagonals.py`) share what they resist: each its own stretch
-beyond a slack, and only the longer of the two that both are short. Where a row does not resist, C and J are zero.
+beyond a slack, and only one of the two that both are short; which one is free is known before (`shorter`). Where a
+row does not resist, C and J are zero.
 """
 
 from __future__ import annotations
@@ -65,17 +66,19 @@ class Rows:
 
     def values(self, positions: FloatArray) -> FloatArray:
         """C (r,) at node positions (n, 3)."""
-        values, jacobian = np.empty(len(self)), np.empty((len(self.nodes), 3))
-        evaluate(self.arrays, self.rest, np.ascontiguousarray(positions), values, jacobian)
-        return values
+        return self._at(positions)[0]
 
     def jacobian(self, positions: FloatArray) -> FloatArray:
         """Dense J (r, 3n) at positions (n, 3); for tests and inspection."""
-        values, entries = np.empty(len(self)), np.empty((len(self.nodes), 3))
-        evaluate(self.arrays, self.rest, np.ascontiguousarray(positions), values, entries)
         dense = np.zeros((len(self), len(positions), 3))
-        dense[np.repeat(np.arange(len(self)), self.sizes), self.nodes] = entries
+        dense[np.repeat(np.arange(len(self)), self.sizes), self.nodes] = self._at(positions)[1]
         return dense.reshape(len(self), -1)
+
+    def _at(self, positions: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """C (r,) and the entries (ptr[-1], 3) of J."""
+        values, entries, y = np.empty(len(self)), np.empty((len(self.nodes), 3)), np.ascontiguousarray(positions)
+        evaluate(self.arrays, self.rest, shorter(self.arrays, y), y, values, entries)
+        return values, entries
 
 
 class RowArrays(NamedTuple):
@@ -146,8 +149,12 @@ def stack(*parts: Rows) -> Rows:
 
 
 @kernel
-def evaluate(rows: RowArrays, targets: FloatArray, y: FloatArray, values: FloatArray, jacobian: FloatArray) -> None:
+def evaluate(
+    rows: RowArrays, targets: FloatArray, free: BoolArray, y: FloatArray, values: FloatArray, jacobian: FloatArray
+) -> None:
     """C = y^T T y - targets and J at y (n, 3): values (r,), jacobian (ptr[-1], 3), one entry per row and node.
+
+    Of rows with partners those that are `free` (r,) do not resist to be short.
 
     Positions are taken relative to the row's first node: rows do not see translations, and far from the origin the
     squares would cost digits.
@@ -158,7 +165,8 @@ def evaluate(rows: RowArrays, targets: FloatArray, y: FloatArray, values: FloatA
         if m == 2 and not rows.root[k]:
             values[k] = _length(rows, k, y, jacobian) - targets[k]
             if rows.partner[k] < 0:
-                _share(rows, k - 1, k, values, jacobian)
+                _share(rows, k - 1, free, values, jacobian)
+                _share(rows, k, free, values, jacobian)
             continue
         if m > len(near):
             near = np.empty((m, 3))
@@ -204,18 +212,36 @@ def _length(rows: RowArrays, k: int, y: FloatArray, jacobian: FloatArray) -> flo
 
 
 @inlined
-def _share(rows: RowArrays, i: int, j: int, values: FloatArray, jacobian: FloatArray) -> None:
-    """What each of two partners resists, of what they measure."""
-    longer = i if values[i] >= values[j] else j
-    for k in (i, j):
-        slack, value = rows.slack[k], values[k]
-        if value > slack:
-            values[k] = value - slack
-        elif k == longer and value < -slack:
-            values[k] = value + slack
-        else:
-            values[k] = 0.0
-            jacobian[rows.ptr[k] : rows.ptr[k + 1]] = 0.0
+def _share(rows: RowArrays, k: int, free: BoolArray, values: FloatArray, jacobian: FloatArray) -> None:
+    """What one of two partners resists, of what it measures."""
+    slack, value = rows.slack[k], values[k]
+    if value > slack:
+        values[k] = value - slack
+    elif not free[k] and value < -slack:
+        values[k] = value + slack
+    else:
+        values[k] = 0.0
+        jacobian[rows.ptr[k] : rows.ptr[k + 1]] = 0.0
+
+
+@kernel
+def shorter(rows: RowArrays, y: FloatArray) -> BoolArray:
+    """(r,) the shorter of two partners at y (n, 3), relative to rest; of equal ones the second."""
+    found = np.zeros(len(rows.ptr) - 1, dtype=np.bool_)
+    for k in range(len(found)):
+        if rows.partner[k] < 0:
+            second = _square(rows, k, y) <= _square(rows, k - 1, y)
+            found[k], found[k - 1] = second, not second
+    return found
+
+
+@inlined
+def _square(rows: RowArrays, k: int, y: FloatArray) -> float:
+    """y^T T y of a row of two nodes."""
+    i, j, total = rows.nodes[rows.ptr[k]], rows.nodes[rows.ptr[k] + 1], 0.0
+    for d in range(3):
+        total += (y[j, d] - y[i, d]) ** 2
+    return total * rows.T[rows.square[k] + 3]
 
 
 @kernel

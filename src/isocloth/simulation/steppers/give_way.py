@@ -34,7 +34,7 @@ from isocloth.simulation.steppers.stepper import (
     Targets,
     largest_press,
 )
-from isocloth.terms.rows import add_forces, evaluate
+from isocloth.terms.rows import add_forces, evaluate, shorter
 
 #: by which part a force may be off the largest one ...
 MET = 0.01
@@ -221,7 +221,7 @@ def _taut(stepper: FreeStepper, state: State, pull: FloatArray, late: list[Limit
     rows, cloth = stepper.contact.newton.arrays.rows, stepper.cloth
     values, jacobian = np.empty(len(cloth.rows)), np.empty((len(cloth.rows.nodes), 3))
     tension = np.zeros_like(pull)
-    evaluate(rows, cloth.rows.rest, state.positions, values, jacobian)
+    evaluate(rows, cloth.rows.rest, shorter(rows, state.positions), state.positions, values, jacobian)
     add_forces(rows, jacobian, state.memory.multipliers, tension)
     nodes = np.array([limit.nodes[0] for limit in late])
     along = np.einsum("kd,kd->k", tension[nodes], pull[nodes])
