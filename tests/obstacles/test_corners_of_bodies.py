@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from isocloth.obstacles import Box, Cylinder, Sphere, TriangleMesh, shapes
-from isocloth.obstacles.corners import AROUND, joined_corners
+from isocloth.obstacles.corners import AROUND
 
 
 @pytest.mark.parametrize(
@@ -33,4 +33,4 @@ def test_corners_move_with_their_body():
 
 def test_round_bodies_and_meshes_name_none():
     ball, mesh = Sphere([0.0, 0.0, 0.0], 0.1), TriangleMesh(*shapes.box(np.array([0.1, 0.1, 0.1])))
-    assert len(joined_corners([ball.sharp_corners(), mesh.sharp_corners()]).depth) == 0
+    assert len(ball.sharp_corners().depth) == len(mesh.sharp_corners().depth) == 0

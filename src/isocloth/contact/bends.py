@@ -18,7 +18,7 @@ from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.broad import LEVELS, file_boxes, look, swept_boxes
 from isocloth.contact.contact_set import ContactSet, empty_contacts
-from isocloth.contact.distance import Point, Points, Weights, dot, minus
+from isocloth.contact.distance import Point, Points, Weights, cross, dot, minus
 from isocloth.contact.lines import Lines
 from isocloth.obstacles.sharp import SharpEdges
 
@@ -59,11 +59,6 @@ TANGENTS = 4
 #: part of what a curve is inside at the begin of a step that stays at its end: a cloth that is put around an edge as
 #: rods must not be thrown off it
 KEPT = 0.9
-
-
-@kernel
-def _cross(a: Point, b: Point) -> Point:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
 @kernel
@@ -158,7 +153,7 @@ def touch(edges: SharpEdges, e: int, x: Points) -> tuple[int, float, Point, floa
             if far <= 1e-9 * edges.radius[e]:
                 return NOT, 0.0, nowhere, 0.0, nowhere
             second = (out[0] / far, out[1] / far, out[2] / far)
-            d = _cross(first, second)
+            d = cross(first, second)
             r = edges.radius[e]
             origin = (start[0] + r * second[0], start[1] + r * second[1], start[2] + r * second[2])
         seen = (
@@ -172,7 +167,7 @@ def touch(edges: SharpEdges, e: int, x: Points) -> tuple[int, float, Point, floa
     longest = math.sqrt(dot(whole, whole))
     if speed <= 1e-3 * longest or abs(dot(p, t)) > BEYOND * longest * speed:
         return NOT, 0.0, nowhere, 0.0, nowhere
-    n = _cross(d, t)
+    n = cross(d, t)
     size = math.sqrt(dot(n, n))
     n = (n[0] / size, n[1] / size, n[2] / size)
     one, two = dot(n, first), dot(n, second)
@@ -194,7 +189,7 @@ def touch(edges: SharpEdges, e: int, x: Points) -> tuple[int, float, Point, floa
 
 @kernel
 def _angle(u: Point, v: Point) -> float:
-    across = _cross(u, v)
+    across = cross(u, v)
     return math.atan2(math.sqrt(dot(across, across)), dot(u, v))
 
 

@@ -20,7 +20,7 @@ import numpy as np
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.contact.contact_set import ContactSet, of_pairs
-from isocloth.contact.distance import NODE_FACE, closest, combine, dot, gather, minus
+from isocloth.contact.distance import NODE_FACE, closest, combine, cross, dot, gather, minus
 from isocloth.contact.narrow import NO_SIDE, Contacts, contacts, crossings, pair_key, smallest_distance
 from isocloth.contact.surface import Feature, Pairs, Surface, build_surface
 from isocloth.obstacles.corners import SharpCorners
@@ -278,8 +278,7 @@ def sunk_contacts(surface: Surface, pairs: IntArray, y: FloatArray, inward: Floa
         i, f = pairs[p, 0], pairs[p, 1]
         j, k, l = surface.faces[f, 0], surface.faces[f, 1], surface.faces[f, 2]
         x = gather(y, i, j, k, l)
-        u, v = minus(x[2], x[1]), minus(x[3], x[1])
-        n = (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])
+        n = cross(minus(x[2], x[1]), minus(x[3], x[1]))
         size = math.sqrt(dot(n, n))
         if size == 0.0:
             continue

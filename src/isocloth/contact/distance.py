@@ -51,6 +51,12 @@ def dot(a: Point, b: Point) -> float:
 
 
 @kernel
+def cross(a: Point, b: Point) -> Point:
+    """a x b."""
+    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
+
+
+@kernel
 def _on_segment(p: Point, a: Point, b: Point) -> tuple[float, float]:
     """Squared distance (m^2) of p from the segment ab, and the place of the closest point, from 0 at a to 1 at b."""
     u, q = minus(b, a), minus(p, a)

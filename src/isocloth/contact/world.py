@@ -18,9 +18,9 @@ from isocloth.contact.surface import Feature, Surface, build_surface
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Obstacle, Solid
-from isocloth.obstacles.corners import SharpCorners, joined_corners
+from isocloth.obstacles.corners import NO_CORNERS, SharpCorners
 from isocloth.obstacles.motion import Commanded
-from isocloth.obstacles.sharp import SharpEdges, joined
+from isocloth.obstacles.sharp import NO_EDGES, SharpEdges
 
 #: keys of contacts with a solid start at -(its number << SHIFT)
 SHIFT = 40
@@ -140,11 +140,11 @@ class CollisionWorld:
 
     def sharp_edges(self, time: float) -> SharpEdges:
         """Of all obstacles, at a time in s."""
-        return joined([o.sharp_edges(time) for o in self.actors])
+        return SharpEdges(*_joined([NO_EDGES, *[o.sharp_edges(time) for o in self.actors]]))
 
     def sharp_corners(self, time: float) -> SharpCorners:
         """Of all obstacles, at a time in s."""
-        return joined_corners([o.sharp_corners(time) for o in self.actors])
+        return SharpCorners(*_joined([NO_CORNERS, *[o.sharp_corners(time) for o in self.actors]]))
 
     @property
     def friction(self) -> FloatArray:
@@ -223,3 +223,8 @@ def _centre_weights(rest: Mesh) -> tuple[IntArray, FloatArray]:
     corners, share = np.zeros((len(faces), 4), dtype=np.int64), np.zeros((len(faces), 4))
     corners[:, :3], share[:, :3] = faces, 1.0 / 3.0
     return corners, share
+
+
+def _joined(parts: Sequence[tuple[FloatArray, ...]]) -> list[FloatArray]:
+    """The arrays of several bodies behind each other."""
+    return [np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(*parts, strict=True)]

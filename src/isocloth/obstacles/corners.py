@@ -32,12 +32,6 @@ class SharpCorners(NamedTuple):
 NO_CORNERS = SharpCorners(np.zeros((0, 3)), np.zeros((0, 3, 3)), np.zeros(0))
 
 
-def joined_corners(parts: list[SharpCorners]) -> SharpCorners:
-    """All corners of some bodies."""
-    columns = [np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(NO_CORNERS, *parts, strict=True)]
-    return SharpCorners(*columns)
-
-
 def box_corners(size: FloatArray) -> SharpCorners:
     """The eight corners of a cuboid with edge lengths size (3,), m."""
     sign = np.array([[a, b, c] for a in (-1.0, 1.0) for b in (-1.0, 1.0) for c in (-1.0, 1.0)])

@@ -40,12 +40,6 @@ NO_EDGES = SharpEdges(
 )  # fmt: skip
 
 
-def joined(parts: list[SharpEdges]) -> SharpEdges:
-    """All edges of some bodies."""
-    columns = [np.ascontiguousarray(np.concatenate(arrays)) for arrays in zip(NO_EDGES, *parts, strict=True)]
-    return SharpEdges(*columns)
-
-
 def box_edges(size: FloatArray) -> SharpEdges:
     """The twelve edges of a cuboid with edge lengths size (3,), m."""
     ends, normals = [], []
