@@ -37,7 +37,7 @@ from isocloth.terms.rows import Rows
 SLACK = 0.02
 #: stiffness of the diagonals relative to that of the isometry. From 0.0002 to 0.1 all keep the area (check `area`); the
 #: stiffer, the more iterations where a net is pressed into pleats (check `edges`, sheet through a ring)
-STIFFNESS = 0.0005
+STIFFNESS = 0.0002
 
 
 def diagonals(mesh: Mesh) -> IntArray:
