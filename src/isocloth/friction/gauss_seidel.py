@@ -15,8 +15,8 @@ from isocloth.contact.contact_set import ContactSet
 
 
 @kernel
-def _mobility(c: ContactSet, mass: FloatArray, held: BoolArray) -> FloatArray:
-    """Displacement of contacts (c,) by a push of their own, 1/kg."""
+def mobility(c: ContactSet, mass: FloatArray, held: BoolArray) -> FloatArray:
+    """Displacement of contacts (c,) by a push of their own, 1/kg, or m/N where `mass` (n,) is an inertia in N/m."""
     out = np.zeros(len(c.gap))
     for k in range(len(c.gap)):
         for a in range(4):
@@ -61,28 +61,85 @@ def projected_gauss_seidel(
     c: ContactSet, mass: FloatArray, held: BoolArray, sweeps: int, tolerance: float, moved: FloatArray, push: FloatArray
 ) -> float:
     """Add displacements of nodes to moved (n, 3), m; push (c, 3) kg m, of contacts; returns the deepest left, m."""
-    count = len(c.gap)
-    mobility = _mobility(c, mass, held)
-    u, new = np.zeros(3), np.zeros(3)
+    loose = mobility(c, mass, held)
     deepest = 0.0
     for _ in range(sweeps):
-        deepest = change = 0.0
-        for k in range(count):
-            if mobility[k] == 0.0:
-                continue
-            _relative(c, k, moved, u)
-            deepest = max(deepest, -_lawful(c, k, u, mobility[k], push[k], new))
-            for d in range(3):
-                step = new[d] - push[k, d]
-                push[k, d] = new[d]
-                change = max(change, abs(step) * mobility[k])
-                for a in range(4):
-                    i = c.nodes[k, a]
-                    if c.weights[k, a] != 0.0 and not held[i]:
-                        moved[i, d] += c.weights[k, a] * step / mass[i]
+        deepest, change = sweep(c, loose, mass, held, moved, push)
         if change < tolerance:
             break
     return deepest
+
+
+@kernel
+def sweep(
+    c: ContactSet, loose: FloatArray, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray
+) -> tuple[float, float]:
+    """Every contact once, in their order; returns the deepest that was met, m, and the largest change of a place, m.
+
+    loose: (c,) as `mobility` returns it.
+    """
+    u, new = np.zeros(3), np.zeros(3)
+    deepest = change = 0.0
+    for k in range(len(c.gap)):
+        if loose[k] == 0.0:
+            continue
+        _relative(c, k, moved, u)
+        deepest = max(deepest, -_lawful(c, k, u, loose[k], push[k], new))
+        for d in range(3):
+            step = new[d] - push[k, d]
+            push[k, d] = new[d]
+            change = max(change, abs(step) * loose[k])
+            for a in range(4):
+                i = c.nodes[k, a]
+                if c.weights[k, a] != 0.0 and not held[i]:
+                    moved[i, d] += c.weights[k, a] * step / mass[i]
+    return deepest, change
+
+
+@kernel
+def sweep_together(
+    c: ContactSet, loose: FloatArray, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray
+) -> None:
+    """Every contact once, all from the same displacements: what other contacts do is not known to any of them."""
+    u, new = np.zeros(3), np.zeros(3)
+    before = moved.copy()
+    for k in range(len(c.gap)):
+        if loose[k] == 0.0:
+            continue
+        _relative(c, k, before, u)
+        _lawful(c, k, u, loose[k], push[k], new)
+        for d in range(3):
+            step = new[d] - push[k, d]
+            push[k, d] = new[d]
+            for a in range(4):
+                i = c.nodes[k, a]
+                if c.weights[k, a] != 0.0 and not held[i]:
+                    moved[i, d] += c.weights[k, a] * step / mass[i]
+
+
+@kernel
+def alart_curnier(
+    c: ContactSet, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray
+) -> tuple[float, float]:
+    """Mean distance of pushes from those that their contacts ask for (Alart and Curnier's error), and their mean size.
+
+    The displacement of a contact is weighed with the inertia that it moves.
+    """
+    loose = mobility(c, mass, held)
+    u, new = np.zeros(3), np.zeros(3)
+    off = size = 0.0
+    for k in range(len(c.gap)):
+        if loose[k] == 0.0:
+            continue
+        _relative(c, k, moved, u)
+        _lawful(c, k, u, loose[k], push[k], new)
+        difference = square = 0.0
+        for d in range(3):
+            difference += (new[d] - push[k, d]) ** 2
+            square += push[k, d] ** 2
+        off, size = off + np.sqrt(difference), size + np.sqrt(square)
+    count = max(len(c.gap), 1)
+    return off / count, size / count
 
 
 @kernel
@@ -90,14 +147,14 @@ def unmet(c: ContactSet, mass: FloatArray, held: BoolArray, moved: FloatArray, p
     """How far pushes (c, 3) are from those that their contacts ask for where nodes have moved by (n, 3), m: the largest
     difference, relative to the largest push; 0 where gaps are closed or open, and slips undone as far as friction goes.
     """
-    mobility = _mobility(c, mass, held)
+    loose = mobility(c, mass, held)
     u, new = np.zeros(3), np.zeros(3)
     off = largest = 0.0
     for k in range(len(c.gap)):
-        if mobility[k] == 0.0:
+        if loose[k] == 0.0:
             continue
         _relative(c, k, moved, u)
-        _lawful(c, k, u, mobility[k], push[k], new)
+        _lawful(c, k, u, loose[k], push[k], new)
         difference = size = 0.0
         for d in range(3):
             difference += (new[d] - push[k, d]) ** 2

@@ -9,13 +9,15 @@ from isocloth.cloth.cloth import Cloth
 from isocloth.solvers.newton import TIGHT, Newton, NewtonOptions
 from isocloth.solvers.outcome import Outcome, Solver
 from isocloth.solvers.projection import Projection, ProjectionOptions
+from isocloth.solvers.projective import Projective, ProjectiveOptions
 
-__all__ = ["SOLVERS", "TIGHT", "Newton", "NewtonOptions", "Outcome", "Projection", "ProjectionOptions", "Solver",
-           "check_options", "make_solver"]  # fmt: skip
+__all__ = ["SOLVERS", "TIGHT", "Newton", "NewtonOptions", "Outcome", "Projection", "ProjectionOptions", "Projective",
+           "ProjectiveOptions", "Solver", "check_options", "make_solver"]  # fmt: skip
 
 _BY_NAME: dict[str, tuple[Any, Any]] = {
     "newton": (Newton, NewtonOptions),
     "projection": (Projection, ProjectionOptions),
+    "projective": (Projective, ProjectiveOptions),
 }
 SOLVERS = tuple(_BY_NAME)
 

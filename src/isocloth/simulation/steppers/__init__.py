@@ -14,11 +14,13 @@ from isocloth.simulation.integrators import INTEGRATORS
 from isocloth.simulation.steppers.contact import ContactStepper
 from isocloth.simulation.steppers.free import FreeStepper
 from isocloth.simulation.steppers.particles import ParticleStepper
+from isocloth.simulation.steppers.projective import ProjectiveStepper
 from isocloth.simulation.steppers.stepper import Part, Stepper, Targets
-from isocloth.solvers import SOLVERS, check_options, make_solver
+from isocloth.solvers import SOLVERS, Projective, check_options, make_solver
 from isocloth.solvers.contact_methods import check_contact, make_contact_solver
 
-__all__ = ["ContactStepper", "FreeStepper", "Method", "Part", "ParticleStepper", "Stepper", "Targets", "check_method",
+__all__ = ["ContactStepper", "FreeStepper", "Method", "Part", "ParticleStepper", "ProjectiveStepper", "Stepper",
+           "Targets", "check_method",
            "make_stepper"]  # fmt: skip
 
 
@@ -64,6 +66,8 @@ def make_stepper(
     if cloth.model.stepper == "particles":
         return ParticleStepper(cloth, gravity, world, method.contact_options)
     solver = method.solver or ("newton" if world is not None else cloth.model.solver)
+    if solver == "projective":
+        return ProjectiveStepper(cloth, Projective(cloth, method.options), world)
     if world is None:
         return FreeStepper(cloth, make_solver(solver, cloth, method.options, timestep), method.integrator)
     if solver != "newton":
