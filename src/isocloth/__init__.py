@@ -30,7 +30,7 @@ from isocloth.obstacles import (
     TriangleMesh,
 )
 from isocloth.simulation import ConvergenceWarning, Forces, Grasp, Gripper, Report, Simulation, State, Wrench
-from isocloth.solvers import TIGHT, NewtonOptions, ProjectionOptions
+from isocloth.solvers import TIGHT, NewtonOptions, ProjectionOptions, ProjectiveOptions
 from isocloth.terms.drag import AirDrag
 from isocloth.trajectory import Trajectory
 
@@ -49,9 +49,9 @@ __version__ = "0.1.0"
 __all__ = [
     "TIGHT", "AirDrag", "Box", "BusyError", "Capsule", "ContactOptions", "ConvergenceError", "ConvergenceWarning",
     "Cylinder", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh",
-    "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "Reconstruction", "Recording",
-    "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory",
-    "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables", "fabrics",
+    "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "ProjectiveOptions",
+    "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere",
+    "State", "Stick", "Trajectory", "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables", "fabrics",
     "folding", "forecast", "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings",
     "scenes", "sensitivity", "states",
 ]  # fmt: skip

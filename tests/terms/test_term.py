@@ -5,7 +5,6 @@ import isocloth as ic
 from isocloth.terms.hinge import HingeBending
 from isocloth.terms.term import (
     DampedTerm,
-    ProjectiveTerm,
     Term,
     assembled_blocks,
     assembled_gradient,
@@ -46,12 +45,10 @@ LAPLACIAN = np.array([[2.0, -1, -1, 0, 0], [-1, 3, -1, -1, 0], [-1, -1, 2, 0, 0]
 
 def test_any_class_with_the_members_is_a_term():
     assert isinstance(CHAIN, Term)
-    assert not isinstance(CHAIN, ProjectiveTerm)
     assert not isinstance(CHAIN, DampedTerm)
     hinges = HingeBending.of(ic.meshes.rectangle(1.0, 1.0, shape=(3, 3), element="triangle"), 1.0)
     assert isinstance(hinges, Term)
     assert isinstance(hinges, DampedTerm)
-    assert not isinstance(hinges, ProjectiveTerm)
 
 
 @pytest.mark.parametrize("psd", [False, True])

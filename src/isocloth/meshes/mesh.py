@@ -25,7 +25,7 @@ _Scalar = TypeVar("_Scalar", bound=np.generic)
 
 
 class Mesh:
-    """Rest shape of a cloth: one connected, orientable surface of triangles or of quads.
+    """Rest shape of a cloth: one connected, orientable surface of triangles or of quads, or several such pieces.
 
     Parameters
     ----------
@@ -34,6 +34,7 @@ class Mesh:
     corners : nodes to report as `corners` in place of those found from the angles.
     name : a name shown by `repr`.
     orient : turn faces over where neighbours disagree, in place of raising.
+    pieces : several separate pieces are meant, as `ic.meshes.together` makes them; else they are refused.
 
     Arrays are copied, kept read-only and validated: `MeshError` names the offending node or face.
     """
@@ -46,13 +47,15 @@ class Mesh:
         corners: ArrayLike | None = None,
         name: str | None = None,
         orient: bool = False,
+        pieces: bool = False,
     ) -> None:
         check_flag(orient, "orient")
+        check_flag(pieces, "pieces")
         points = validate.as_vertices(vertices)
         nodes = validate.as_faces(faces, len(points))
         validate.check_geometry(points, nodes)
         table = topology.edge_table(nodes)
-        validate.check_manifold(nodes, table)
+        validate.check_manifold(nodes, table, pieces=pieces)
         nodes = validate.oriented(nodes, table, repair=orient)
         validate.check_flat_orientation(points, nodes)
         chosen = None if corners is None else validate.check_corners(corners, len(points))
@@ -116,6 +119,11 @@ class Mesh:
     def edge_faces(self) -> IntArray:
         """(ne, 2) faces at each edge, smaller first; the second is -1 on the boundary."""
         return _frozen(topology.edge_faces(self._edge_table, self.faces.shape[1]))
+
+    @cached_property
+    def piece(self) -> IntArray:
+        """(n,) which of the separate pieces, from 0, a node belongs to, in the order of their first nodes."""
+        return _frozen(topology.component_labels(self.n_vertices, self.edges)[1].astype(np.int64))
 
     @cached_property
     def boundary_edges(self) -> IntArray:

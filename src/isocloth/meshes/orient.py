@@ -18,10 +18,10 @@ def clashing_edges(table: EdgeTable) -> IntArray:
 
 
 def faces_to_flip(faces: IntArray, table: EdgeTable) -> BoolArray:
-    """Which faces, shape (m,), to turn over so that a connected surface is consistently oriented.
+    """Which faces, shape (m,), to turn over so that every connected surface is consistently oriented.
 
-    The fewer faces are turned; on a tie face 0 is kept. Each face is doubled into a "kept" and a "turned"
-    copy, and copies that agree along an edge are linked: an orientable surface falls apart into its two
+    Of each the fewer faces are turned; on a tie its first face is kept. Each face is doubled into a "kept" and a
+    "turned" copy, and copies that agree along an edge are linked: an orientable surface falls apart into its two
     orientations, a non-orientable one stays in one piece.
     """
     m, k = faces.shape
@@ -32,13 +32,17 @@ def faces_to_flip(faces: IntArray, table: EdgeTable) -> BoolArray:
     kept = np.stack([f, g + m * clash], axis=1)
     turned = np.stack([f + m, g + m * ~clash], axis=1)
     _, label = component_labels(2 * m, np.concatenate([kept, turned]))
-    if label[0] == label[m]:
+    if (label[:m] == label[m:]).any():
         raise MeshError(
             "the surface cannot be oriented: it contains a Moebius band, a cloth needs two sides; "
             "cut it open or remove the twist"
         )
-    flip = label[:m] != label[0]
-    return ~flip if 2 * np.count_nonzero(flip) > m else flip
+    _, part = component_labels(m, np.stack([f, g], axis=1))
+    _, first = np.unique(part, return_index=True)
+    flip = label[:m] != label[first[part]]
+    most: BoolArray = 2 * np.bincount(part[flip], minlength=len(first)) > np.bincount(part)
+    turned_over: BoolArray = flip != most[part]
+    return turned_over
 
 
 def turn_over(faces: IntArray, flip: BoolArray) -> IntArray:

@@ -93,11 +93,12 @@ def check_geometry(vertices: FloatArray, faces: IntArray) -> None:
         _check_convex(vertices, faces)
 
 
-def check_manifold(faces: IntArray, table: topology.EdgeTable) -> None:
-    """Raise `MeshError` unless the faces form one connected surface, each edge with one or two faces."""
+def check_manifold(faces: IntArray, table: topology.EdgeTable, *, pieces: bool = False) -> None:
+    """Raise `MeshError` unless the faces form one connected surface, or pieces, each edge with one or two faces."""
     _check_repeated_faces(faces)
     _check_edges(table, faces.shape[1])
-    _check_components(faces, table)
+    if not pieces:
+        _check_components(faces, table)
     pinched = topology.pinched_nodes(faces, table)
     if len(pinched):
         node = pinched[0]
@@ -262,7 +263,7 @@ def _check_components(faces: IntArray, table: topology.EdgeTable) -> None:
         sizes = np.sort(np.bincount(label))[::-1]
         raise MeshError(
             f"the mesh has {count} separate pieces with {_some(sizes)} vertices, expected one; "
-            "build one Mesh per piece, or connect them"
+            "connect them, build one Mesh per piece, or pass pieces=True if several cloths are meant"
         )
 
 

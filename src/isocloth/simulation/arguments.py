@@ -13,7 +13,7 @@ from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
-from isocloth.meshes import Mesh
+from isocloth.meshes import Mesh, together
 from isocloth.meshes.units import check_same_unit, check_size
 from isocloth.obstacles import Obstacle
 
@@ -74,10 +74,17 @@ def as_obstacles(obstacles: Any) -> tuple[Obstacle, ...]:
     raise InputTypeError(f"obstacles is {shown(obstacles)}: expected a list of obstacles, obstacles=[ic.Floor()] say")
 
 
-def as_rest(mesh: Any, rest: Mesh | ArrayLike | None, units: Any = None) -> Mesh:
-    """The rest shape of a cloth that starts as `mesh`, both in m; `units` "m" says that it may be larger than any."""
+def as_mesh(mesh: Any) -> Mesh:
+    """A mesh, of several pieces if a list of meshes is given."""
+    if isinstance(mesh, (list, tuple)) and all(isinstance(part, Mesh) for part in mesh):
+        return together(mesh)
     if not isinstance(mesh, Mesh):
         raise InputTypeError(f"mesh is {type(mesh).__name__}: expected an isocloth.Mesh, e.g. ic.meshes.rectangle(...)")
+    return mesh
+
+
+def as_rest(mesh: Mesh, rest: Mesh | ArrayLike | None, units: Any = None) -> Mesh:
+    """The rest shape of a cloth that starts as `mesh`, both in m; `units` "m" says that it may be larger than any."""
     if rest is None:
         rest = mesh
     elif isinstance(rest, Mesh):

@@ -28,6 +28,7 @@ from isocloth.simulation import steppers
 from isocloth.simulation.arguments import (
     as_fabric,
     as_gravity,
+    as_mesh,
     as_obstacles,
     as_rest,
     as_timestep,
@@ -55,7 +56,8 @@ class Simulation(Holding):
     """A cloth that moves without stretching.
 
     Args:
-        mesh: where the cloth starts; also its rest shape unless `rest` is given.
+        mesh: where the cloth starts; also its rest shape unless `rest` is given. Several cloths that touch each other
+            are one mesh of several pieces (`ic.meshes.together`), or a list of meshes.
         fabric: what it is made of.
         timestep: s.
         gravity: m/s^2, along -z.
@@ -87,7 +89,7 @@ class Simulation(Holding):
 
     def __init__(
         self,
-        mesh: Mesh,
+        mesh: Mesh | Sequence[Mesh],
         fabric: Fabric | None = None,
         *,
         model: str | Model = "isometric",
@@ -116,6 +118,7 @@ class Simulation(Holding):
                 f"extra_force is {type(extra_force).__name__}: expected a function of time, positions and velocities, "
                 "e.g. ic.AirDrag(mesh)"
             )
+        mesh = as_mesh(mesh)
         rest = as_rest(mesh, rest, units)
         obstacles = as_obstacles(obstacles)
         check_flag(self_collision, "self_collision")

@@ -59,15 +59,6 @@ class Term(Protocol):
 
 
 @runtime_checkable
-class ProjectiveTerm(Term, Protocol):
-    """A term that has the local step of projective dynamics too; most terms need not have it."""
-
-    def project(self, x: FloatArray) -> FloatArray:
-        """Positions (e, m, 3) m of every stencil's nodes nearest to x at which the stencil has no energy."""
-        ...
-
-
-@runtime_checkable
 class DampedTerm(Term, Protocol):
     """A term whose stencils each have one measure of strain, which viscosity can slow down; optional too."""
 

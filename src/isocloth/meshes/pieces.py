@@ -1,0 +1,36 @@
+"""Several cloths as one mesh of separate pieces, which one simulation moves, with contact and friction between them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from isocloth.base.errors import InputTypeError, MeshError
+from isocloth.meshes.mesh import Mesh
+
+
+def together(meshes: Sequence[Mesh], *, name: str | None = None) -> Mesh:
+    """One mesh of all the given ones, in their order: nodes, faces and corners of one behind those of the other.
+
+    `Mesh.piece` says which of them a node belongs to. All have triangles, or all have quads.
+    """
+    given: list[Mesh] = list(meshes) if isinstance(meshes, (list, tuple)) else [meshes]  # type: ignore[list-item]
+    for k, mesh in enumerate(given):
+        if not isinstance(mesh, Mesh):
+            raise InputTypeError(f"piece {k} is {type(mesh).__name__}: expected a list of isocloth.Mesh")
+    if not given:
+        raise MeshError("no pieces are given: expected at least one mesh")
+    kinds = [mesh.element for mesh in given]
+    if len(set(kinds)) > 1:
+        raise MeshError(
+            f"piece 0 has {kinds[0]}s and piece {next(k for k, kind in enumerate(kinds) if kind != kinds[0])} others: "
+            "expected the same elements; `mesh.triangulated()` makes triangles of quads"
+        )
+    first = [sum(mesh.n_vertices for mesh in given[:k]) for k in range(len(given))]
+    return Mesh(
+        np.concatenate([mesh.vertices for mesh in given]),
+        np.concatenate([mesh.faces + begin for mesh, begin in zip(given, first, strict=True)]),
+        corners=np.concatenate([mesh.corners + begin for mesh, begin in zip(given, first, strict=True)]),
+        name=name, pieces=True,
+    )  # fmt: skip
