@@ -51,8 +51,8 @@ __all__ = [
     "Cylinder", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh",
     "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "ProjectiveOptions",
     "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere",
-    "State", "Stick", "Trajectory", "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables", "fabrics",
-    "folding", "forecast", "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings",
+    "State", "Stick", "Trajectory", "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models",
+    "developable", "developables", "fabrics", "folding", "forecast", "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings",
     "scenes", "sensitivity", "states",
 ]  # fmt: skip
 

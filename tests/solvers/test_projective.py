@@ -29,15 +29,15 @@ def test_enough_iterations_end_where_newton_does(element: str) -> None:
     mesh = ic.meshes.rectangle(0.3, 0.3, shape=(6, 6), element=element)
     tight = ic.NewtonOptions(force=1e-9, force_floor=1e-9, strain_gap=1e-9, max_iterations=60)
     exact = ic.Simulation(mesh, FABRIC, model=SPRINGS, timestep=0.005, integrator="euler", solver_options=tight)
+    exact.grasp([0, 5])
+    for _ in range(10):
+        exact.step()
     off = {}
     for iterations in (5, 40, 1500):
         sim = projective(mesh, iterations=iterations, force=1e-10, force_floor=1e-9)
-        for one in (sim, exact):
-            one.grasp([0, 5])
-        exact.state = ic.Simulation(mesh, FABRIC, model=SPRINGS, integrator="euler").state
+        sim.grasp([0, 5])
         for _ in range(10):
             report = sim.step()
-            exact.step()
         off[iterations] = np.abs(sim.positions - exact.positions).max()
         assert sim.solver.factorisations == 1
         assert report.converged is (iterations == 1500)
@@ -68,7 +68,7 @@ def test_a_sheet_on_a_slope_slides_as_coulomb_says_after_one_iteration(mu: float
 
 def test_a_moving_floor_carries_the_sheet_and_air_brakes_what_falls() -> None:
     h, steps = 0.005, 20
-    floor = ic.Box([0.0, 0.0, -0.1], [4.0, 4.0, 0.2], position=lambda t: [0.2 * t, 0.0, -0.1], friction=1.0)
+    floor = ic.Box([0.0, 0.0, -0.1], [4.0, 4.0, 0.2], velocity=[0.2, 0.0, 0.0], friction=1.0)
     lying = projective(MESH.transformed(translation=[0.0, 0.0, 1e-3]), obstacles=[floor], iterations=30)
     for _ in range(60):
         lying.step()
