@@ -3,9 +3,9 @@
     E = sum_f (h^3 / 48) sqrt(det Abar) (E nu / (1 - nu^2) tr(M)^2 + E / (1 + nu) tr(M^2)),    M = Abar^-1 (B - Bbar)
 
 with B from mid-edge normals (`terms/mid_edge.py`). A sheet that is bent to the curvature kappa in one direction has the
-energy D kappa^2 / 2 per area with D = E h^3 / (12 (1 - nu^2)), in any direction and, but for the normals
-"average", on any mesh. Woven cloth has another law in place of the isotropic one, with unlike stiffnesses along warp and weft: both are the quadratic form of
-`terms/quadratic_membrane.py`. With the values u = (II_0, II_1, II_2) of a face the energy is
+energy D kappa^2 / 2 per area with D = E h^3 / (12 (1 - nu^2)), in any direction and, but for the normals "average", on
+any mesh. Woven cloth has another law in place of the isotropic one, with unlike stiffnesses along warp and weft: both
+are the quadratic form of `terms/quadratic_membrane.py`. With the values u = (II_0, II_1, II_2) of a face the energy is
 
     E_f = (u - ubar)^T W (u - ubar) / 2 + (r / 2 D) (u - past)^T W (u - past),
 
