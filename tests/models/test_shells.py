@@ -58,7 +58,44 @@ def test_a_shell_hangs_touches_a_sphere_and_keeps_its_certificate(name):
     assert sim.force_on(ball)[2] == pytest.approx(-0.2 * GRAVITY * 0.04, rel=0.25)
 
 
-def test_grasps_and_grippers_hold_a_shell_by_its_weight():
+def test_a_gripper_holds_a_shell_by_friction():
+    flat = sheet(7)
+    hung = flat.with_vertices(flat.vertices[:, [0, 2, 1]] * [1, 1, -1])
+    model = ic.models.KoiterShell(normals="tan")
+    sim = ic.Simulation(hung, ic.Fabric(density=0.2, damping=4.0), model=model, rest=flat)
+    jaws = sim.pinch([0.1, 0.0, 0.0], [0.22, 0.02, 0.02], normal=[0.0, 1.0, 0.0], force=1.0, friction=0.5)
+    for _ in range(60):
+        report = sim.step()
+    assert report.converged
+    assert report.forces[jaws].force[2] == pytest.approx(-0.2 * GRAVITY * 0.04, rel=5e-2)
+    assert np.abs(jaws.slip).max() < 1e-4
+
+
+@pytest.mark.parametrize("normals", ["average", "tan"])
+def test_a_clamped_strip_hangs_as_the_heavy_elastica_does(normals):
+    """Gamma = rho g L^3 / D = 10: the tip is 1.0668 as far below the clamp as away from it."""
+    along, across, free = 24, 3, 0.24
+    quads = ic.meshes.rectangle(0.25, 0.03, shape=(along + 2, across + 1))
+    # diagonals that alternate from row to row, so that a strip does not twist
+    odd = np.rint(quads.vertices[quads.faces].mean(axis=1)[:, 1] / 0.01 - 0.5) % 2 == 1
+    faces = np.where(odd[:, None], np.roll(quads.faces, 1, axis=1), quads.faces)
+    mesh = ic.Mesh(quads.vertices, np.concatenate([faces[:, [0, 1, 2]], faces[:, [0, 2, 3]]]))
+    length = free + 0.005  # from the middle of the held squares
+    rigidity = 0.2 * GRAVITY * length**3 / 10.0
+    thickness = 1e-3
+    model = ic.models.KoiterShell(young=12 * rigidity / thickness**3, poisson=0.0, thickness=thickness, normals=normals)
+    fabric = ic.Fabric(density=0.2, damping=0.2 * 8.0)
+    sim = ic.Simulation(mesh, fabric, model=model, integrator="euler", timestep=0.02)
+    sim.grasp(np.flatnonzero(mesh.vertices[:, 0] < 0.0101))
+    for _ in range(150):
+        report = sim.step()
+    assert report.converged
+    assert np.abs(sim.velocities).max() < 1e-3
+    x, _, z = sim.positions[mesh.vertices[:, 0] > 0.2499].mean(axis=0)
+    assert -z / (x - 0.005) == pytest.approx(1.0668, rel=2e-2)
+
+
+def test_grasps_hold_a_shell_by_its_weight():
     flat = sheet(7)
     hung = flat.with_vertices(flat.vertices[:, [0, 2, 1]] * [1, 1, -1])
     sim = ic.Simulation(hung, ic.Fabric(density=0.2, damping=4.0), model=ic.models.KoiterShell(), rest=flat)

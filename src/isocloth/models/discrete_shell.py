@@ -21,8 +21,8 @@ class DiscreteShell(Shell):
     """E = k_l / 2 sum (L - L0)^2 / L0 + k_b / 2 sum 3 L0^2 / A (theta - theta0)^2 + k_a / 2 sum (A - A0)^2 / A0.
 
     stretch: k_l, N, of every edge. The sheet has about 2 k_l / (sqrt(3) l) N/m on edges of the length l.
-    bending: k_b, N m. The sheet has the rigidity D = 3 k_b on equilateral triangles, and 3 k_b to 9 k_b on squares that
-        are cut in two, by direction; Poisson's ratio is -1/3. `from_rigidity` takes D.
+    bending: k_b, N m. The sheet has the rigidity D = 3 k_b and Poisson's ratio -1/3 on equilateral triangles, and 2.25
+        k_b to 9 k_b on squares that are cut in two, by direction and cut. `from_rigidity` takes D.
     area: k_a, N/m, of the area of every face.
     """
 

@@ -26,8 +26,8 @@ class Report:
     time: s, at the end of the step.
     iterations: linear systems factorised, all substeps together.
     isometry_error: largest relative error of what the discretisation enforces (squared edges and F on quads; nodal E,
-        F, G and squared boundary edges on triangles). Of a shell it is twice the largest strain: of an edge, or of a
-        component of Green's strain in a face; a shell stretches, and is not told off for it.
+        F, G and squared boundary edges on triangles). Of a shell it is twice the largest strain: of an edge, or, in
+        a face, of e11 + nu e22, e22 and e12 of Green's strain; a shell stretches, and is not told off for it.
     converged: whether every substep met the solver's test and the cloth was not torn apart by its prescriptions.
     substeps: parts the step was cut into; 1 unless a longer one did not converge.
     strain_gap, force_residual: the solver's own residuals (dimensionless; m/s^2).

@@ -77,7 +77,7 @@ class KoiterBending:
     target_gradient: FloatArray  # (f, 3, 36) dubar/dX over `corners`
     ratio: float  # r / D
     past: FloatArray  # (f, 3) m
-    _known: dict[str, Any] = field(init=False, repr=False, default_factory=dict)
+    _known: list[tuple[FloatArray, FaceState]] = field(init=False, repr=False, default_factory=list)
     name: ClassVar[str] = "koiter"
 
     @classmethod
@@ -164,10 +164,9 @@ class KoiterBending:
 
     def state(self, x: FloatArray) -> FaceState:
         """Angles, energies and moments at positions x (n, 3); asked for again at the same x, the same arrays."""
-        known = self._known.get("at")
-        if known is not None and np.array_equal(known, x):
-            found: FaceState = self._known["state"]
-            return found
+        for at, found in self._known:
+            if np.array_equal(at, x):
+                return found
         count, tangent, p = len(self.form), self.normals == "tan", self.patches
         height, theta = np.empty((count, 3)), np.empty((count, 3))
         altitudes(p, x, height, theta)
@@ -178,7 +177,8 @@ class KoiterBending:
         face_states(*given, energy, lines)
         values = (lines[:, 3] + self.target + self.ratio * self.past) / (1.0 + self.ratio)
         found = FaceState(phi, energy, lines, values)
-        self._known["at"], self._known["state"] = x.copy(), found
+        # two, because a step with damping asks for the positions before it and for those before them
+        self._known[:] = [(x.copy(), found), *self._known[:1]]
         return found
 
     def _slopes(self, x: FloatArray) -> FloatArray:

@@ -58,7 +58,9 @@ class RestShape:
         if isinstance(rest, Mesh):
             if rest.faces.shape != mesh.faces.shape or not np.array_equal(rest.faces, mesh.faces):
                 raise InputError("rest has other faces than mesh: expected the same connectivity in another shape")
-            return cls(mesh, rest.vertices.copy(), mesh.faces.copy())
+            whole = cls(mesh, rest.vertices.copy(), mesh.faces.copy())
+            whole.check()
+            return whole
         try:
             given = np.array(rest, dtype=np.float64, order="C")
         except (TypeError, ValueError):
