@@ -10,6 +10,7 @@ from isocloth.terms.dihedral_bending import DihedralBending
 from isocloth.terms.edge_stretch import EdgeStretch
 from isocloth.terms.koiter_bending import KoiterBending
 from isocloth.terms.neo_hookean import NeoHookeanMembrane
+from isocloth.terms.neo_hookean_excess import NeoHookeanExcess
 from isocloth.terms.orthotropic import OrthotropicMembrane, warp_directions
 from isocloth.terms.rest_shape import RestShape
 from isocloth.terms.stvk import StVKMembrane
@@ -34,6 +35,7 @@ MAKERS = {
     "dihedral": lambda rest, bending=0.6: DihedralBending.of(rest, bending),
     "stvk": lambda rest, **p: StVKMembrane.of(rest, **{**ELASTIC, **p}),
     "neo-hookean": lambda rest, **p: NeoHookeanMembrane.of(rest, **{**ELASTIC, **p}),
+    "excess": lambda rest, **p: NeoHookeanExcess.of(rest, **{**ELASTIC, **p}),
     "orthotropic": orthotropic,
     "koiter average": lambda rest, **p: KoiterBending.of(rest, "average", {**ELASTIC, **p}),
     "koiter sin": lambda rest, **p: KoiterBending.of(rest, "sin", {**ELASTIC, **p}),
@@ -42,7 +44,7 @@ MAKERS = {
 }
 DEFAULTS = {
     "edges": {"stretch": 1.7}, "area": {"area": 1.3}, "dihedral": {"bending": 0.6}, "stvk": ELASTIC,
-    "neo-hookean": ELASTIC, "orthotropic": THREADS, "woven": WOVEN,
+    "neo-hookean": ELASTIC, "excess": ELASTIC, "orthotropic": THREADS, "woven": WOVEN,
     **{f"koiter {normals}": ELASTIC for normals in ("average", "sin", "tan")},
 }  # fmt: skip
 LOCAL = [name for name in MAKERS if name not in ("koiter sin", "koiter tan")]

@@ -77,7 +77,7 @@ def test_matrices_for_newton_have_no_negative_eigenvalues(name):
     assert values.max() > 0.0
 
 
-@pytest.mark.parametrize("name", LOCAL)
+@pytest.mark.parametrize("name", [name for name in LOCAL if name != "excess"])  # which has none at rest
 def test_matrices_for_newton_are_the_second_derivative_at_rest(name):
     rest, _ = crumpled(3, spread=SPREAD[name])
     term, x = MAKERS[name](rest), rest.points.copy()
@@ -129,7 +129,7 @@ def test_rigid_motions_cost_nothing_and_forces_balance(name):
     turn, shift = rotation(rng), rng.standard_normal(3)
     scale = total_energy(term, x)
     assert total_energy(term, x @ turn.T + shift) == pytest.approx(scale, rel=1e-12)
-    assert total_energy(term, rest.points @ turn.T + shift) <= 1e-24 * scale
+    assert total_energy(term, rest.points @ turn.T + shift) <= 1e-24 * abs(scale)
     force = assembled_gradient(term, x, len(x))
     assert np.abs(force.sum(axis=0)).max() <= 1e-12 * np.abs(force).sum()
     assert np.abs(np.cross(x, force).sum(axis=0)).max() <= 1e-12 * np.abs(force).sum()

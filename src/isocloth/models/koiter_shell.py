@@ -10,15 +10,13 @@ from isocloth.models.shell import Limit, Shell
 from isocloth.terms.koiter_bending import KoiterBending
 from isocloth.terms.mid_edge import NORMALS
 from isocloth.terms.neo_hookean import NeoHookeanMembrane
+from isocloth.terms.neo_hookean_excess import NeoHookeanExcess
 from isocloth.terms.rest_shape import RestShape
 from isocloth.terms.rows import Rows
 from isocloth.terms.stvk import StVKMembrane
 from isocloth.terms.term import Term
 
 MEMBRANES = ("stvk", "neo-hookean")
-
-#: weight of rows that only measure the strain, relative to those that resist it
-MEASURING = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,15 +49,14 @@ class KoiterShell(Shell):
         return self.young * self.thickness**3 / (12.0 * (1.0 - self.poisson**2))
 
     def membrane_rows(self, rest: RestShape) -> Rows:
-        """Green's strain in every face, with its energy; of a neo-Hookean membrane only to be measured."""
-        rows = StVKMembrane.of(rest, self.young, self.poisson, self.thickness)
-        return rows.rows(1.0 if self.membrane == "stvk" else MEASURING)
+        """Green's strain in every face, with the energy of St. Venant and Kirchhoff."""
+        return StVKMembrane.of(rest, self.young, self.poisson, self.thickness).rows()
 
     def stencils(self, rest: RestShape) -> tuple[Term, ...]:
-        """The second fundamental form and, if it is neo-Hookean, the membrane."""
+        """The second fundamental form and what a neo-Hookean membrane costs beyond the rows."""
         material = {"young": self.young, "poisson": self.poisson, "thickness": self.thickness}
         bent: Term = KoiterBending.of(rest, self.normals, material)
-        return (bent,) if self.membrane == "stvk" else (bent, NeoHookeanMembrane.of(rest, **material))
+        return (bent,) if self.membrane == "stvk" else (bent, NeoHookeanExcess.of(rest, **material))
 
     def energies(self, rest: RestShape) -> tuple[Term, ...]:
         """Membrane and second fundamental form."""

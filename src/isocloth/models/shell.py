@@ -101,7 +101,7 @@ class Shell(Model):
         return self.terms(mesh, fabric, discretisation).rows
 
     def membrane_rows(self, rest: RestShape) -> Rows:
-        """What of the membrane is a row, or rows that only measure its strain."""
+        """What of the membrane is a row."""
         raise NotImplementedError
 
     def stencils(self, rest: RestShape) -> tuple[Term, ...]:

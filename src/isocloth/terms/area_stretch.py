@@ -37,14 +37,17 @@ class AreaStretch(MetricTerm):
         slope = np.stack([metric[:, 2], -2.0 * metric[:, 1], metric[:, 0]], axis=1) / (8.0 * now)[:, None]
         return (parameters["area"] * (now / then - 1.0))[:, None] * slope
 
-    def _density(self, metric: FloatArray, out: FloatArray) -> None:
+    def density(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi of every face, (f,) J, at metrics A (f, 3)."""
         now, then = (0.5 * np.sqrt(_determinant(m)) for m in (metric, self.rest.metric))
         out[:] = 0.5 * self.parameters["area"] * (now - then) ** 2 / then
 
-    def _first(self, metric: FloatArray, out: FloatArray) -> None:
+    def first(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi_A, (f, 3)."""
         _stresses(self.parameters["area"], self.rest.metric, metric, out)
 
-    def _second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+    def second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+        """Write psi_AA, (f, 3, 3); with `psd` without what is negative."""
         _moduli(self.parameters["area"], self.rest.metric, metric, psd, out)
 
 

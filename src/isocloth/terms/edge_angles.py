@@ -21,10 +21,13 @@ from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.terms.mid_edge import turned
 
-#: rad, the change of the angles in the last iteration of Newton's method; it converges quadratically
-LAST_CHANGE = 1e-10
-#: residual of conjugate gradients relative to the right-hand side
-RESIDUAL = 1e-11
+#: rad, what is left of the error of an angle
+LEFT = 1e-12
+#: rad, the largest change of an angle in the last iteration of Newton's method, which converges quadratically
+LAST_CHANGE = 1e-6
+#: largest and smallest residual of conjugate gradients relative to the right-hand side; in between it follows the last
+#: change, because a direction need not be better than the iteration it belongs to
+ROUGHEST, FINEST = 1e-3, 1e-11
 MOST_ITERATIONS, MOST_PRODUCTS = 50, 400
 
 
@@ -73,7 +76,7 @@ def _multiply(edges: IntArray, block: FloatArray, v: FloatArray, out: FloatArray
 
 @kernel
 def _conjugate_gradients(
-    edges: IntArray, block: FloatArray, g: FloatArray, diagonal: FloatArray, d: FloatArray
+    edges: IntArray, block: FloatArray, g: FloatArray, diagonal: FloatArray, residual: float, d: FloatArray
 ) -> None:
     """d with H d = -g, or, where H is not positive, the part of the way on which it is."""
     r, p, ap = -g, np.empty_like(g), np.empty_like(g)
@@ -81,7 +84,7 @@ def _conjugate_gradients(
     z = r / diagonal
     p[:] = z
     rz = np.dot(r, z)
-    enough = RESIDUAL * RESIDUAL * rz
+    enough = residual * residual * rz
     for k in range(MOST_PRODUCTS):
         if rz <= enough:
             return
@@ -124,7 +127,8 @@ def relax(
                 block[f, i, i] += state[f, 0, i] * state[f, 2, i]
         # of an edge whose angle has no hold at all (f' = 0) nothing is known
         diagonal[:] = np.maximum(diagonal, 1e-12 * diagonal.max() + 1e-300)
-        _conjugate_gradients(edges, block, g, diagonal, d)
+        residual = min(ROUGHEST, max(FINEST, 0.1 * largest))
+        _conjugate_gradients(edges, block, g, diagonal, residual, d)
         largest = np.abs(d).max()
         descent, scale = np.dot(g, d), 1.0
         while True:
@@ -137,6 +141,6 @@ def relax(
             scale *= 0.5
         phi[:] = tried
         now = after
-        if largest <= LAST_CHANGE:
+        if largest <= LAST_CHANGE and largest * residual <= LEFT:
             break
     return largest

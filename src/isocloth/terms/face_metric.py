@@ -50,19 +50,19 @@ class MetricTerm:
 
     def energy(self, x: FloatArray, out: FloatArray) -> None:
         """Write the energy of every face, (f,) J."""
-        self._density(self.metric(x), out)
+        self.density(self.metric(x), out)
 
     def gradient(self, x: FloatArray, out: FloatArray) -> None:
         """Write dE/dx, (f, 3, 3) N."""
         first = np.empty((len(out), 3))
-        self._first(self.metric(x), first)
+        self.first(self.metric(x), first)
         metric_gradients(self.stencils, x, first, out)
 
     def hessian(self, x: FloatArray, out: FloatArray, psd: bool) -> None:
         """Write d^2E/dx^2, (f, 9, 9) N/m, or with `psd` what of it is not negative, in two parts; see above."""
         metric, first, second = self.metric(x), np.empty((len(out), 3)), np.empty((len(out), 3, 3))
-        self._first(metric, first)
-        self._second(metric, second, psd)
+        self.first(metric, first)
+        self.second(metric, second, psd)
         if psd:
             keep_tension(self.rest.metric, first)
         metric_hessians(self.stencils, x, first, second, out)
@@ -94,13 +94,16 @@ class MetricTerm:
         """psi_A (f, 3) N/m as an analytic function, of metrics A and Abar (f, 3) and of the parameters."""
         raise NotImplementedError
 
-    def _density(self, metric: FloatArray, out: FloatArray) -> None:
+    def density(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi of every face, (f,) J, at metrics A (f, 3)."""
         raise NotImplementedError
 
-    def _first(self, metric: FloatArray, out: FloatArray) -> None:
+    def first(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi_A, (f, 3)."""
         raise NotImplementedError
 
-    def _second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+    def second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+        """Write psi_AA, (f, 3, 3); with `psd` without what is negative."""
         raise NotImplementedError
 
 

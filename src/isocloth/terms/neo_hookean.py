@@ -44,13 +44,16 @@ class NeoHookeanMembrane(MetricTerm):
                      ((metric, det), (rest, det_rest)))  # fmt: skip
         return scale[:, None] * (shear * (then - now) + (dilation * log)[:, None] * now)
 
-    def _density(self, metric: FloatArray, out: FloatArray) -> None:
+    def density(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi of every face, (f,) J, at metrics A (f, 3)."""
         _energies(*self._real_moduli, self.rest.metric, metric, out)
 
-    def _first(self, metric: FloatArray, out: FloatArray) -> None:
+    def first(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi_A, (f, 3)."""
         _stresses(*self._real_moduli, self.rest.metric, metric, out)
 
-    def _second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+    def second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+        """Write psi_AA, (f, 3, 3); with `psd` without what is negative."""
         _moduli_of_faces(*self._real_moduli, self.rest.metric, metric, psd, out)
 
     @property

@@ -61,8 +61,8 @@ class QuadraticMembrane(MetricTerm):
         form = quadratic_form(rest, self.law(parameters), self.direction)
         return np.einsum("fab,fb->fa", form, metric - rest)
 
-    def rows(self, share: float = 1.0) -> Rows:
-        """The same energy as rows; `share` scales its weights."""
+    def rows(self) -> Rows:
+        """The same energy as rows."""
         law = np.asarray(self.law(self.parameters), dtype=np.float64)
         lower, weight = _split(law)
         strain = green_strain(self.rest.metric, self.direction)  # G
@@ -74,16 +74,19 @@ class QuadraticMembrane(MetricTerm):
         j = np.broadcast_to(faces[:, None, :], t.shape)
         rows = pack(row.ravel(), i.ravel(), j.ravel(), t.ravel(), self.rest.mesh.vertices, count)
         target = np.sum(factor * np.repeat(self.rest.metric, 3, axis=0), axis=1)
-        energy = share * np.repeat(self.rest.areas, 3) * np.tile(weight, len(self.stencils)) / 4.0
+        energy = np.repeat(self.rest.areas, 3) * np.tile(weight, len(self.stencils)) / 4.0
         return replace(rows, rest=target, weight=energy)
 
-    def _density(self, metric: FloatArray, out: FloatArray) -> None:
+    def density(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi of every face, (f,) J, at metrics A (f, 3)."""
         _energies(self.form, self.rest.metric, metric, out)
 
-    def _first(self, metric: FloatArray, out: FloatArray) -> None:
+    def first(self, metric: FloatArray, out: FloatArray) -> None:
+        """Write psi_A, (f, 3)."""
         _stresses(self.form, self.rest.metric, metric, out)
 
-    def _second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+    def second(self, metric: FloatArray, out: FloatArray, psd: bool) -> None:
+        """Write psi_AA, (f, 3, 3); with `psd` without what is negative."""
         out[:] = self.form
 
 

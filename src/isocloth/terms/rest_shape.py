@@ -113,13 +113,6 @@ class RestShape:
         return self.mesh.faces.copy()
 
     @cached_property
-    def digest(self) -> bytes:
-        """Names the content."""
-        from isocloth.base import memo
-
-        return memo.digest(self.mesh.faces, self.points, self.corners)
-
-    @cached_property
     def metric(self) -> FloatArray:
         """Abar (f, 3) m^2 of every face: d1.d1, d1.d2, d2.d2 with d1, d2 from its first corner to the others."""
         return metric_of(self.points[self.corners])
