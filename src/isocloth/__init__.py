@@ -50,10 +50,10 @@ __all__ = [
     "TIGHT", "AirDrag", "Box", "BusyError", "Capsule", "ContactOptions", "ConvergenceError", "ConvergenceWarning",
     "Cylinder", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh",
     "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "ProjectiveOptions",
-    "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere",
-    "State", "Stick", "Trajectory", "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models",
-    "developable", "developables", "fabrics", "folding", "forecast", "measure", "meshes", "models", "pictures", "reconstruct", "reconstruction", "recordings",
-    "scenes", "sensitivity", "states",
+    "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation",
+    "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "Wrench", "calibrate", "calibration",
+    "compare_models", "developable", "developables", "fabrics", "folding", "forecast", "measure", "meshes",
+    "models", "pictures", "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used

@@ -13,6 +13,8 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
 from isocloth.terms.isometry import nodal_metric
+from isocloth.terms.quadratic_membrane import first_sides, green_strain
+from isocloth.terms.rest_shape import RestShape, metric_of
 
 
 class AreaErrors(NamedTuple):
@@ -102,6 +104,26 @@ def metric_errors(mesh: Mesh, positions: ArrayLike) -> MetricErrors:
         rows = nodal_metric(mesh, component, mesh.interior_nodes)
         parts.append(np.array([np.abs(rows.values(frame)).max(initial=0.0) for frame in points]))
     return MetricErrors(*_shaped(positions, *parts))
+
+
+def corner_measures(shape: RestShape, positions: FloatArray) -> dict[str, float]:
+    """Errors at positions (n, 3) of a shell whose faces have rest corners of their own: each by its own rest shape.
+
+    Edges count once for every face they have; E, F and G are those of Green's metric in every face, at rest 1, 0, 1.
+    """
+    now, then = positions[shape.faces], shape.points[shape.corners]
+    lengths = [np.linalg.norm(p - p[:, [1, 2, 0]], axis=2).ravel() for p in (now, then)]
+    stretch = np.abs(lengths[0] / lengths[1] - 1.0)
+    size = [np.linalg.norm(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]), axis=1) / 2 for p in (now, then)]
+    local = np.abs(size[0] / size[1] - 1.0)
+    strain = green_strain(shape.metric, first_sides(len(now))) @ (metric_of(now) - shape.metric)[:, :, None]
+    worst = 2.0 * np.abs(strain[:, :, 0]).max(axis=0)
+    return {
+        "edge_stretch": float(stretch.max()), "edge_stretch_rms": float(np.sqrt(np.mean(stretch**2))),
+        "metric_E": float(worst[0]), "metric_F": float(worst[2]), "metric_G": float(worst[1]),
+        "area_total": abs(float(size[0].sum() / size[1].sum()) - 1.0), "area_mean": float(local.mean()),
+        "area_dispersion": float(local.mean() + 2.0 * local.std()),
+    }  # fmt: skip
 
 
 def _frames(mesh: Mesh, positions: ArrayLike) -> FloatArray:

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import isocloth as ic
 from isocloth.base.errors import FabricError, MeshError
-from isocloth.terms.hinge import FLATTEST, SHARPEST, HingeBending, angle_measure, hinge_stencils
+from isocloth.terms.dihedral import FLATTEST, hinge_stencils
+from isocloth.terms.hinge import SHARPEST, HingeBending, angle_measure
 from isocloth.terms.term import assembled_blocks, assembled_gradient, assembled_hessian, total_energy
 
 ANGLES = [0.0, 3.0, -40.0, 90.0, -120.0, 149.0, -149.0, 151.0, -151.0, 165.0, 179.0, -179.0]  # degrees

@@ -23,6 +23,7 @@ from isocloth.models import Isometric, Model
 from isocloth.terms.aerodynamics import weight
 from isocloth.terms.bending import near_bending
 from isocloth.terms.mass import lumped_areas
+from isocloth.terms.rest_shape import RestShape
 from isocloth.terms.rows import Rows
 from isocloth.terms.term import Term, total_energy
 
@@ -47,6 +48,7 @@ class Cloth:
     fabric: Fabric
     weight: FloatArray  # (n, 3) force of gravity, N
     model: Model
+    shape: RestShape | None = None  # of a shell whose faces have corners of their own; `mesh` is then where it starts
 
     @cached_property
     def bending(self) -> Sparse:
@@ -77,13 +79,20 @@ def discretise(
     gravity: float,
     discretisation: str | None = None,
     model: Model | None = None,
+    shape: RestShape | None = None,
 ) -> Cloth:
-    """A cloth with a rest shape: masses, weight, and the terms of its model, isometric if none is given."""
+    """A cloth with a rest shape: masses, weight, and the terms of its model, isometric if none is given.
+
+    shape: rest shape of a shell whose faces have corners of their own; `rest` then only says which faces there are.
+    """
     model = model or Isometric()
-    area = lumped_areas(rest.vertices, rest.faces)
-    terms = model.terms(rest, fabric, discretisation)
+    if shape is None:
+        area, terms = lumped_areas(rest.vertices, rest.faces), model.terms(rest, fabric, discretisation)
+    else:
+        model.refuse_discretisation(discretisation)
+        area, terms = shape.node_areas, model.shell_terms(shape, fabric)
     pull = weight(area, fabric.weight_density, gravity)
-    return Cloth(rest, area, terms.matrix, terms.rows, terms.stencils, fabric, pull, model)
+    return Cloth(rest, area, terms.matrix, terms.rows, terms.stencils, fabric, pull, model, shape)
 
 
 def potential_energy(cloth: Cloth, positions: FloatArray) -> float:

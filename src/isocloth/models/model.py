@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import ClassVar, NamedTuple
 
 import scipy.sparse as sp
@@ -14,6 +14,7 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.terms.bending import MATRICES, bending
 from isocloth.terms.hinge import HingeBending
+from isocloth.terms.rest_shape import RestShape
 from isocloth.terms.rows import Rows
 from isocloth.terms.term import Term
 
@@ -53,10 +54,12 @@ class Model:
     units: ClassVar[dict[str, str]] = {}
     #: whether a stretch of more than a hundredth means that something is wrong
     inextensible: ClassVar[bool] = False
+    #: whether it is an elastic shell, which has a rest shape of any kind: see `models/shell.py`
+    shell: ClassVar[bool] = False
     #: by which the simulation knows who advances it: see `simulation/steppers/`
     stepper: ClassVar[str] = "newton"
 
-    bending: str = "hessian"
+    bending: str | float = "hessian"
 
     def __post_init__(self) -> None:
         if not isinstance(self.bending, str) or self.bending not in BENDINGS:
@@ -87,7 +90,18 @@ class Model:
             return Terms(rows, sp.csr_matrix((n, n)))
         if self.bending == "hinge":
             return Terms(rows, sp.csr_matrix((n, n)), (HingeBending.of(mesh, fabric.bending),))
-        return Terms(rows, bending(mesh, self.bending))
+        return Terms(rows, bending(mesh, str(self.bending)))
+
+    def with_bending(self, bending: str) -> Model:
+        """The same model with another way to bend; see `bending`."""
+        return replace(self, bending=bending)
+
+    def shell_terms(self, rest: RestShape, fabric: Fabric) -> Terms:
+        """All terms of a cloth whose rest shape has corners for each face; refused by all models but shells."""
+        raise InputError(
+            f"rest has corners for each face, which the model {self.name!r} cannot use; give it a mesh, or take a "
+            "shell, e.g. model=ic.models.KoiterShell()"
+        )
 
     def rows(self, mesh: Mesh, fabric: Fabric, discretisation: str | None = None) -> Rows:
         """Rows of a cloth with the rest shape `mesh`."""

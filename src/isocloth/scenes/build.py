@@ -46,6 +46,7 @@ def build(scene: Scene) -> Simulation:
             ' = "hinge": hinges bend about the edges of triangles; set cloth.element = "triangle"',
         )
         problems.raise_if_any()
+    rest = rest_shape(scene, mesh)
     if scene.obstacles:
         contact["obstacles"] = build_obstacles(scene.obstacles, problems)
     if settings.self_collision:
@@ -58,7 +59,7 @@ def build(scene: Scene) -> Simulation:
         sim = ScheduledSimulation(
             _noisy(mesh, scene.cloth),
             scene.fabric,
-            rest=mesh,
+            rest=mesh if rest is None else rest,
             units="m",  # its size was checked with the scene
             timestep=settings.timestep,
             gravity=settings.gravity,
@@ -106,6 +107,25 @@ def cloth_mesh(scene: Scene) -> Mesh:
         problems.raise_if_any()
     rotation = Rotation.from_rotvec(cloth.rotation, degrees=True).as_matrix()
     return mesh.transformed(rotation, cloth.position)
+
+
+def rest_shape(scene: Scene, mesh: Mesh) -> Mesh | FloatArray | None:
+    """The rest shape that a scene names beside its mesh: a mesh, or corners (faces, 3, 3) from an array; else None."""
+    path, problems = scene.cloth.rest, Problems(scene.source)
+    if path is None:
+        return None
+    try:
+        if path.suffix == ".npy":
+            corners: FloatArray = scene.cloth.scale * np.load(path, allow_pickle=False).astype(np.float64)
+            return corners
+        rest = Mesh.load(path, scale=scene.cloth.scale)
+        if not np.array_equal(rest.faces, mesh.faces):
+            raise InputError(f"{path.name} has other faces than the cloth: expected the same mesh in another shape")
+        return rest
+    except (ValueError, TypeError, OSError) as error:
+        problems.add("cloth.rest", f": {error}")
+        problems.raise_if_any()
+        raise
 
 
 def _generate(cloth: Cloth) -> Mesh:

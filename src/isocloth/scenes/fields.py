@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from isocloth.base.errors import FabricError
 from isocloth.fabric import Fabric
-from isocloth.models import Model
+from isocloth.models import Model, Shell
 from isocloth.scenes.table import Table, as_number
 
 Parameters = TypeVar("Parameters", Fabric, Model)
@@ -16,8 +16,11 @@ Parameters = TypeVar("Parameters", Fabric, Model)
 def with_fields(table: Table, given: Parameters) -> Parameters:
     """What was given, with the fields that the table names; what it refuses becomes a problem of the file."""
     for field in fields(given):
-        if isinstance(field.default, str):  # a choice, not a number: `simulation.bending_model`
-            continue
+        if isinstance(field.default, str):
+            if isinstance(given, Shell) and field.name in given.choices:
+                chosen = table.choice(field.name, given.choices[field.name], field.default)
+                given = replace(given, **{field.name: chosen or field.default})
+            continue  # else a choice of another table, `simulation.bending_model`
         value = table.take(field.name)
         if value is None:
             continue

@@ -20,7 +20,8 @@ class Cloth:
 
     shape: name of the generator, or "file". sizes: its arguments. file, scale: the mesh file and the factor
     from its unit to m. position: translation, applied after the rotation. rotation: rotation vector (axis
-    times angle), degrees. noise: standard deviation along the normal, m. seed: of the mesh and of the noise.
+    times angle), degrees. noise: standard deviation along the normal, m. seed: of the mesh and of the noise. rest: file
+    of the rest shape, a mesh with the same faces or an array of corners; None = the mesh itself.
     """
 
     shape: str
@@ -31,6 +32,7 @@ class Cloth:
     rotation: Vector = (0.0, 0.0, 0.0)
     noise: float = 0.0
     seed: int = 0
+    rest: Path | None = None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -48,7 +48,9 @@ def read_cloth(table: Table, folder: Path) -> Cloth:
         rotation=read_rotation(table),
         noise=table.number("noise", 0.0, unit="m", least=0.0, most=0.1, hint="0.001 is a good choice"),
         seed=table.integer("seed", 0),
+        rest=folder / table.text("rest") if table.has("rest") else None,
     )
+    table.take("rest")
     _foreign_sizes(table, shape)
     table.close()
     return cloth

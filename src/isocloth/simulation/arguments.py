@@ -16,6 +16,7 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh, together
 from isocloth.meshes.units import check_same_unit, check_size
 from isocloth.obstacles import Obstacle
+from isocloth.terms.rest_shape import RestShape
 
 LONGEST_TIMESTEP = 0.1
 
@@ -98,6 +99,23 @@ def as_rest(mesh: Mesh, rest: Mesh | ArrayLike | None, units: Any = None) -> Mes
         start = mesh.vertices[rest.edges]
         check_same_unit(np.linalg.norm(start[:, 1] - start[:, 0], axis=1), rest.edge_lengths)
     return rest
+
+
+def as_corners(mesh: Any, rest: Any, units: Any = None) -> RestShape | None:
+    """The rest shape of a shell if `rest` has corners (faces, 3, 3) in m for each face; None of all else."""
+    if rest is None or isinstance(rest, Mesh) or not isinstance(mesh, Mesh):
+        return None
+    try:
+        if np.ndim(rest) != 3:
+            return None
+    except ValueError:  # lists of unlike lengths, which `as_rest` refuses
+        return None
+    shape = RestShape.of(mesh, rest)
+    check_size(shape.points, units)
+    start, corners = mesh.vertices[mesh.faces], shape.points[shape.corners]
+    sides = [np.linalg.norm(p - p[:, [1, 2, 0]], axis=2).ravel() for p in (start, corners)]
+    check_same_unit(*sides)
+    return shape
 
 
 def nodal(name: str, value: ArrayLike, n: int) -> FloatArray:

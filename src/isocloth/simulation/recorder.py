@@ -42,7 +42,8 @@ class Recorder:
         if not reports:
             rows = sim.cloth.rows
             error = float(np.abs(rows.values(sim.positions)[rows.enforced]).max(initial=0.0))
-            reports = [Report(sim.time, 0, error, True, 0, 0.0, 0.0, _measured=(sim.cloth.mesh, sim.positions))]
+            measured = sim.cloth.shape or sim.cloth.mesh, sim.positions
+            reports = [Report(sim.time, 0, error, True, 0, 0.0, 0.0, _measured=measured)]
         for name in RECORDED:
             values = [getattr(r, name) for r in reports]
             worst = min(values) if name in ("converged", "min_gap") else max(values)

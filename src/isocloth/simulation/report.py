@@ -12,6 +12,7 @@ from isocloth import measure
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.simulation.wrench import Forces
+from isocloth.terms.rest_shape import RestShape
 
 
 class ConvergenceWarning(UserWarning):
@@ -25,7 +26,8 @@ class Report:
     time: s, at the end of the step.
     iterations: linear systems factorised, all substeps together.
     isometry_error: largest relative error of what the discretisation enforces (squared edges and F on quads; nodal E,
-        F, G and squared boundary edges on triangles).
+        F, G and squared boundary edges on triangles). Of a shell it is twice the largest strain: of an edge, or, in
+        a face, of e11 + nu e22, e22 and e12 of Green's strain; a shell stretches, and is not told off for it.
     converged: whether every substep met the solver's test and the cloth was not torn apart by its prescriptions.
     substeps: parts the step was cut into; 1 unless a longer one did not converge.
     strain_gap, force_residual: the solver's own residuals (dimensionless; m/s^2).
@@ -54,7 +56,7 @@ class Report:
     friction_residual: float = 0.0
     fallbacks: int = 0
     problem: str = ""
-    _measured: tuple[Mesh, FloatArray] | None = field(default=None, repr=False)  # rest shape and positions
+    _measured: tuple[Mesh | RestShape, FloatArray] | None = field(default=None, repr=False)  # rest shape and positions
     _forces: Callable[[], Forces] | None = field(default=None, repr=False)
     _residuals: Mapping[str, float] | None = field(default=None, repr=False)
     _area_error: float | None = field(default=None, repr=False)
@@ -76,7 +78,7 @@ class Report:
     def area_error(self) -> float:
         """Relative change of the area of the whole cloth."""
         if self._area_error is None:
-            self._area_error = abs(measure.area_change(*self._measured)) if self._measured else 0.0
+            self._area_error = _area_error(*self._measured) if self._measured else 0.0
         return self._area_error
 
     @property
@@ -103,8 +105,16 @@ RECORDED = (
 )  # fmt: skip
 
 
-def measures(rest: Mesh, positions: FloatArray) -> dict[str, float]:
+def _area_error(rest: Mesh | RestShape, positions: FloatArray) -> float:
+    if isinstance(rest, RestShape):
+        return measure.corner_measures(rest, positions)["area_total"]
+    return abs(measure.area_change(rest, positions))
+
+
+def measures(rest: Mesh | RestShape, positions: FloatArray) -> dict[str, float]:
     """Errors of lengths, metric and areas at positions (n, 3), by name."""
+    if isinstance(rest, RestShape):
+        return measure.corner_measures(rest, positions)
     area, edge = measure.area_errors(rest, positions), measure.edge_stretch(rest, positions)
     metric = measure.metric_errors(rest, positions)
     return {

@@ -216,6 +216,8 @@ def _save(
 def _fingerprint(sim: Simulation, plan: Plan) -> str:
     """What has to be the same for a run to be the same run (paths excepted: they are the caller's functions)."""
     shape = hashlib.sha256(sim.mesh.vertices.tobytes() + sim.mesh.faces.tobytes() + sim.rest.vertices.tobytes())
+    if sim.cloth.shape is not None:
+        shape.update(sim.cloth.shape.points.tobytes())
     steps = plan.total if plan.last == sim.timestep else (plan.total, plan.last)
     return repr(
         (steps, plan.stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,

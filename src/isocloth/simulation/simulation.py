@@ -26,6 +26,7 @@ from isocloth.models import Model, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.simulation import steppers
 from isocloth.simulation.arguments import (
+    as_corners,
     as_fabric,
     as_gravity,
     as_mesh,
@@ -62,8 +63,10 @@ class Simulation(Holding):
         timestep: s.
         gravity: m/s^2, along -z.
         model: how the cloth resists: "isometric", "quasi_inextensible", "elastic", "mass_spring" or "nonconforming",
-            or one of `ic.models` with parameters, e.g. `ic.models.Elastic(stretch=2000)`.
-        rest: rest shape, a mesh of the same connectivity or its (n, 3) vertices; None = `mesh`.
+            as an elastic shell "discrete_shell", "koiter" or "woven", or one of `ic.models` with parameters, e.g.
+            `ic.models.Elastic(stretch=2000)`.
+        rest: rest shape, a mesh of the same connectivity or its (n, 3) vertices; of a shell also corners (faces, 3, 3)
+            that every face has for itself, as panels of a pattern; None = `mesh`.
         units: "m" says that a cloth larger than 20 m is meant; without, it is taken for one in mm or cm, and refused.
         integrator: "bdf2" (second order) or "euler" (the papers').
         solver: "newton" or "projection" (the papers'); None = what the model uses: Newton, and projection for
@@ -112,14 +115,15 @@ class Simulation(Holding):
     ) -> None:
         chosen = as_model(model)
         if bending_model is not None:
-            chosen = replace(chosen, bending=bending_model)
+            chosen = chosen.with_bending(bending_model)
         if extra_force is not None and not callable(extra_force):
             raise InputTypeError(
                 f"extra_force is {type(extra_force).__name__}: expected a function of time, positions and velocities, "
                 "e.g. ic.AirDrag(mesh)"
             )
         mesh = as_mesh(mesh)
-        rest = as_rest(mesh, rest, units)
+        shape = as_corners(mesh, rest, units)
+        rest = as_rest(mesh, rest, units) if shape is None else mesh
         obstacles = as_obstacles(obstacles)
         check_flag(self_collision, "self_collision")
         check_flag(resolve_start, "resolve_start")
@@ -133,7 +137,7 @@ class Simulation(Holding):
         steppers.check_method(chosen, self.method)
         self._discretisation = discretisation
         self.cloth: Cloth = discretise(
-            rest, as_fabric(fabric), gravity=self._gravity, discretisation=discretisation, model=chosen
+            rest, as_fabric(fabric), gravity=self._gravity, discretisation=discretisation, model=chosen, shape=shape
         )
         world = None
         if surrounded:
@@ -167,7 +171,7 @@ class Simulation(Holding):
 
     @property
     def rest(self) -> Mesh:
-        """The rest shape."""
+        """The rest shape; of a shell whose faces have rest corners of their own, where it starts (`cloth.shape`)."""
         return self.cloth.mesh
 
     @property

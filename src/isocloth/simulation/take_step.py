@@ -43,7 +43,7 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         substeps=found.parts, strain_gap=worst.strain_gap, force_residual=worst.force_residual,
         contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual,
         fallbacks=stepper.fallbacks - fallbacks, problem=problem,
-        _measured=(sim.cloth.mesh, after.positions),
+        _measured=(sim.cloth.shape or sim.cloth.mesh, after.positions),
         _forces=partial(forces_in, after, hands.grasps, hands.grippers, sim.obstacles),
     )  # fmt: skip
 

@@ -71,13 +71,10 @@ from isocloth.base.compiled import inlined, kernel
 from isocloth.base.errors import FabricError, InputError, MeshError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
-
-Vector = tuple[float, float, float]
+from isocloth.terms.dihedral import Vector, dot, factors, frame, hinge_stencils, spread
 
 #: angle in rad beyond which k = 2 tan(theta / 2) goes on as a polynomial
 SHARPEST = float(np.deg2rad(150.0))
-#: least height of a triangle and length of an edge that the derivatives see, relative to the size of the hinge
-FLATTEST = 1e-6
 
 _COS_SHARPEST = float(np.cos(SHARPEST))
 _K = float(2.0 * np.tan(SHARPEST / 2))
@@ -212,17 +209,6 @@ class _Arrays(NamedTuple):
     past: FloatArray
 
 
-def hinge_stencils(mesh: Mesh) -> IntArray:
-    """(e, 4) nodes of the hinges of a triangle mesh: an edge i, j, the apex of the triangle i, j, ., the other apex."""
-    within = mesh.edge_faces[:, 1] >= 0
-    ends, pairs = mesh.edges[within], mesh.faces[mesh.edge_faces[within]]  # (e, 2), (e, 2, 3)
-    apex = pairs.sum(axis=2) - ends.sum(axis=1)[:, None]
-    # the first triangle of the pair has the edge from i to j if j comes after i in it
-    runs = np.any((pairs[:, 0] == ends[:, :1]) & (np.roll(pairs[:, 0], -1, axis=1) == ends[:, 1:]), axis=1)
-    apex = np.where(runs[:, None], apex, apex[:, ::-1])
-    return np.ascontiguousarray(np.concatenate([ends, apex], axis=1), dtype=np.int64)
-
-
 def _per_hinge(name: str, value: ArrayLike, count: int) -> FloatArray:
     array = np.asarray(value, dtype=np.float64)
     if array.shape not in ((), (count,)):
@@ -233,49 +219,9 @@ def _per_hinge(name: str, value: ArrayLike, count: int) -> FloatArray:
 
 
 @inlined
-def _dot(a: Vector, b: Vector) -> float:
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
-
-
-@inlined
-def _cross(a: Vector, b: Vector) -> Vector:
-    return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
-
-
-@inlined
-def _offset(x: FloatArray, p: int, o: int) -> Vector:
-    return x[p, 0] - x[o, 0], x[p, 1] - x[o, 1], x[p, 2] - x[o, 2]
-
-
-@inlined
-def _flap(a: Vector, u: Vector, length: float, least: float) -> tuple[float, float, Vector]:
-    """Foot t, height h and direction m across the edge of a triangle with the apex a, relative to node i."""
-    along = _dot(a, u)
-    across = (a[0] - along * u[0], a[1] - along * u[1], a[2] - along * u[2])
-    height = max(np.sqrt(_dot(across, across)), least)
-    return along / length, height, (across[0] / height, across[1] / height, across[2] / height)
-
-
-@inlined
-def _frame(
-    x: FloatArray, nodes: IntArray
-) -> tuple[float, Vector, float, float, Vector, Vector, float, float, Vector, Vector]:
-    """L, u, then t, h, m, n of the first and of the second triangle."""
-    i = nodes[0]
-    e, a, b = _offset(x, nodes[1], i), _offset(x, nodes[2], i), _offset(x, nodes[3], i)
-    # 1e-150 keeps a hinge that is a single point from dividing by zero
-    least = FLATTEST * np.sqrt(_dot(e, e) + _dot(a, a) + _dot(b, b)) + 1e-150
-    length = max(np.sqrt(_dot(e, e)), least)
-    u = (e[0] / length, e[1] / length, e[2] / length)
-    t1, h1, m1 = _flap(a, u, length, least)
-    t2, h2, m2 = _flap(b, u, length, least)
-    return length, u, t1, h1, m1, _cross(u, m1), t2, h2, m2, _cross(m2, u)
-
-
-@inlined
 def _measure(m1: Vector, n1: Vector, n2: Vector) -> tuple[float, float, float]:
     """k, k' and k'' from cos(theta) = n1.n2 and sin(theta) = (n1 x n2).u = -m1.n2."""
-    cos, sin = _dot(n1, n2), -_dot(m1, n2)
+    cos, sin = dot(n1, n2), -dot(m1, n2)
     if cos >= _COS_SHARPEST:
         k = 2.0 * sin / (1.0 + cos)
         slope = 1.0 + 0.25 * k * k
@@ -286,31 +232,19 @@ def _measure(m1: Vector, n1: Vector, n2: Vector) -> tuple[float, float, float]:
     return side * k, _SLOPE + beyond * _CURVATURE, side * _CURVATURE
 
 
-@inlined
-def _spread(factor: float, t1: float, h1: float, n1: Vector, t2: float, h2: float, n2: Vector, out: FloatArray) -> None:
-    """out (4, 3) = factor grad theta."""
-    f1, f2 = -factor / h1, -factor / h2
-    for d in range(3):
-        g1, g2 = f1 * n1[d], f2 * n2[d]
-        out[0, d] = (t1 - 1.0) * g1 + (t2 - 1.0) * g2
-        out[1, d] = -t1 * g1 - t2 * g2
-        out[2, d] = g1
-        out[3, d] = g2
-
-
 @kernel
 def _strains(stencils: IntArray, x: FloatArray, k: FloatArray, gradient: FloatArray) -> None:
     """k (e,) and dk/dx (e, 4, 3)."""
     for e in range(len(stencils)):
-        _, _, t1, h1, m1, n1, t2, h2, _, n2 = _frame(x, stencils[e])
+        _, _, t1, h1, m1, n1, t2, h2, _, n2 = frame(x, stencils[e])
         k[e], slope, _ = _measure(m1, n1, n2)
-        _spread(slope, t1, h1, n1, t2, h2, n2, gradient[e])
+        spread(slope, t1, h1, n1, t2, h2, n2, gradient[e])
 
 
 @kernel
 def _energies(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
     for e in range(len(hinge.stencils)):
-        _, _, _, _, m1, n1, _, _, _, n2 = _frame(x, hinge.stencils[e])
+        _, _, _, _, m1, n1, _, _, _, n2 = frame(x, hinge.stencils[e])
         k, _, _ = _measure(m1, n1, n2)
         elastic, viscous = k - hinge.target[e], k - hinge.past[e]
         out[e] = 0.5 * hinge.weight[e] * (hinge.stiffness[e] * elastic**2 + hinge.rate[e] * viscous**2)
@@ -326,24 +260,9 @@ def _moment(hinge: _Arrays, e: int, k: float) -> float:
 @kernel
 def _gradients(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
     for e in range(len(hinge.stencils)):
-        _, _, t1, h1, m1, n1, t2, h2, _, n2 = _frame(x, hinge.stencils[e])
+        _, _, t1, h1, m1, n1, t2, h2, _, n2 = frame(x, hinge.stencils[e])
         k, slope, _ = _measure(m1, n1, n2)
-        _spread(_moment(hinge, e, k) * slope, t1, h1, n1, t2, h2, n2, out[e])
-
-
-@inlined
-def _factors(
-    apex: int, moment: float, length: float, u: Vector, t: float, h: float, m: Vector, n: Vector, out: FloatArray
-) -> None:
-    """U^T and moment V^T of one triangle, below each other (4, 12); `apex` is its place in the stencil, 2 or 3."""
-    across, along = moment / (h * h), moment / h
-    out[:] = 0.0
-    for p, c, s in ((0, t - 1.0, -1.0 / length), (1, -t, 1.0 / length), (apex, 1.0, 0.0)):
-        for d in range(3):
-            out[0, 3 * p + d] = c * n[d]
-            out[1, 3 * p + d] = s * n[d]
-            out[2, 3 * p + d] = across * c * m[d]
-            out[3, 3 * p + d] = along * c * u[d] + 0.5 * moment * s * m[d]
+        spread(_moment(hinge, e, k) * slope, t1, h1, n1, t2, h2, n2, out[e])
 
 
 @kernel
@@ -352,12 +271,12 @@ def _hessians(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
     z = np.empty((9, 12))  # grad theta, and U and f k' V of either triangle
     g = z[8].reshape(4, 3)
     for e in range(len(hinge.stencils)):
-        length, u, t1, h1, m1, n1, t2, h2, m2, n2 = _frame(x, hinge.stencils[e])
+        length, u, t1, h1, m1, n1, t2, h2, m2, n2 = frame(x, hinge.stencils[e])
         k, slope, curvature = _measure(m1, n1, n2)
         f = _moment(hinge, e, k)
-        _factors(2, f * slope, length, u, t1, h1, m1, n1, z[:4])
-        _factors(3, f * slope, length, u, t2, h2, m2, n2, z[4:8])
-        _spread(1.0, t1, h1, n1, t2, h2, n2, g)
+        factors(2, f * slope, length, u, t1, h1, m1, n1, z[:4])
+        factors(3, f * slope, length, u, t2, h2, m2, n2, z[4:8])
+        spread(1.0, t1, h1, n1, t2, h2, n2, g)
         second = hinge.weight[e] * (hinge.stiffness[e] + hinge.rate[e]) * slope**2 + f * curvature
         block = out[e]
         for i in range(12):  # the whole block and not half of it: the inner loop is then one of vectors
@@ -376,11 +295,11 @@ def _squares(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
     g = np.empty((4, 3))
     flat = g.reshape(12)
     for e in range(len(hinge.stencils)):
-        _, _, t1, h1, m1, n1, t2, h2, _, n2 = _frame(x, hinge.stencils[e])
+        _, _, t1, h1, m1, n1, t2, h2, _, n2 = frame(x, hinge.stencils[e])
         k, slope, curvature = _measure(m1, n1, n2)
         second = hinge.weight[e] * (hinge.stiffness[e] + hinge.rate[e]) * slope**2
         second += max(_moment(hinge, e, k) * curvature, 0.0)
-        _spread(np.sqrt(second), t1, h1, n1, t2, h2, n2, g)
+        spread(np.sqrt(second), t1, h1, n1, t2, h2, n2, g)
         block = out[e]
         for i in range(12):
             for j in range(12):
