@@ -3,7 +3,8 @@
 Each linearisation of the cloth leaves a problem in the space of its contacts (friction/exact): contacts are hard, and
 who is open, sticks and slides is found by Gauss-Seidel over contacts. No spring, no threshold of friction from an
 iterate before, no force from the step before but as a first guess. A contact yields by a hundred-millionth of what its
-own inertia does (`ContactOptions.stiffest`), so that obstacles which leave no room make large forces and no endless ones.
+own inertia does (`ContactOptions.stiffest`), so that obstacles which leave no room make large forces, but no endless
+ones.
 
 The matrix in the space of contacts is dense: this is for hundreds of contacts, and time grows with their cube.
 """

@@ -51,7 +51,7 @@ def newton(p: CoulombProblem, r: FloatArray, u: FloatArray, most: int, tolerance
             if _squares(p, there, trial) < before * (1.0 - 1e-4 * share):
                 break
             share *= 0.5
-            if share < 0.05:
+            if share < 1e-3:
                 return turn
         r[:] = trial
         u[:] = there

@@ -1,4 +1,13 @@
-"""Sweeps and steps of Newton's method in turn, until the law is met or the work is done; the certificate says which."""
+"""Sweeps and Newton's method in turn, until the law is met or the work is done; the certificate says which.
+
+Contacts that others can replace, as those of a node and of the edges beside it, make W almost singular: forces are not
+unique, sweeps take for ever, and Newton's matrix has no inverse. The method of proximal points solves
+
+    u = (W + e D) r + b - e D r'
+
+instead, with D how far each contact yields to itself and r' the forces before, again and again with a smaller e. Each
+of these has unique forces, and what they tend to solves the problem itself: then r = r'.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +23,9 @@ from isocloth.friction.exact.contact_space import CoulombProblem
 from isocloth.friction.exact.error import law_error
 from isocloth.friction.exact.sweep import displacements, sweeps
 
+#: e of the first proximal point, what it becomes after one that was found, and after one that was not
+_FIRST, _SMALLER, _LARGER = 1e-4, 0.5, 8.0
+
 
 @dataclass(frozen=True, kw_only=True)
 class GaussSeidelOptions:
@@ -21,20 +33,22 @@ class GaussSeidelOptions:
 
     tolerance: largest error of Alart and Curnier of a contact, relative to the largest force.
     max_sweeps: over all contacts.
-    burst: sweeps before Newton's method on all contacts is tried, twice as many each time; 0: it is never tried.
+    burst: sweeps before Newton's method on all contacts is tried; 0: there are only sweeps.
     newton_steps: of it each time.
+    tries: of both at one proximal point.
     """
 
     tolerance: float = 1e-10
     max_sweeps: int = 2000
     burst: int = 10
-    newton_steps: int = 12
+    newton_steps: int = 30
+    tries: int = 5
 
     def __post_init__(self) -> None:
-        if not (self.tolerance > 0 and self.max_sweeps >= 1 and self.burst >= 0 and self.newton_steps >= 0):
-            raise InputError(
-                f"{self}: expected a positive tolerance, at least one sweep, and a burst and steps of zero or more"
-            )
+        if not (self.tolerance > 0 and self.max_sweeps >= 1 and self.tries >= 1):
+            raise InputError(f"{self}: expected a positive tolerance, and at least one sweep and one try")
+        if not (self.burst >= 0 and self.newton_steps >= 0):
+            raise InputError(f"{self}: expected a burst and steps of zero or more")
 
 
 class GaussSeidelAnswer(NamedTuple):
@@ -49,26 +63,74 @@ class GaussSeidelAnswer(NamedTuple):
     converged: bool
 
 
+class _Count:
+    """Sweeps and steps so far."""
+
+    def __init__(self, options: GaussSeidelOptions) -> None:
+        self.options, self.sweeps, self.steps = options, 0, 0
+
+    @property
+    def left(self) -> int:
+        return self.options.max_sweeps - self.sweeps
+
+
 def gauss_seidel(
     p: CoulombProblem, start: FloatArray | None = None, options: GaussSeidelOptions | None = None
 ) -> GaussSeidelAnswer:
     """Forces that meet the law of Signorini and Coulomb, from a first guess (3c,) N if there is one."""
     o = options or GaussSeidelOptions()
     r = np.zeros(len(p.b)) if start is None else start.astype(np.float64)
-    u = np.empty_like(r)
-    done = steps = 0
-    burst = o.burst if o.burst > 0 else o.max_sweeps
-    while True:
-        done += sweeps(p, r, u, min(burst, o.max_sweeps - done), o.tolerance)
-        if o.burst > 0:
-            steps += newton(p, r, u, o.newton_steps, o.tolerance)
-        displacements(p, r, u)
-        mean, worst, largest = law_error(p, u, r)
-        if worst <= o.tolerance * largest:
+    count = _Count(o)
+    if o.burst == 0:
+        count.sweeps += sweeps(p, r, np.empty_like(r), o.max_sweeps, o.tolerance)
+        best = r
+    elif _attempt(p, r, o.tolerance, count):
+        best = r
+    else:
+        best = _proximal_points(p, r, count)
+    u = np.empty_like(best)
+    displacements(p, best, u)
+    mean, worst, largest = law_error(p, u, best)
+    unit = largest if largest > 0.0 else 1.0
+    converged = bool(worst <= o.tolerance * largest)
+    return GaussSeidelAnswer(best, u, worst / unit, mean / unit, count.sweeps, count.steps, converged)
+
+
+def _attempt(p: CoulombProblem, r: FloatArray, tolerance: float, count: _Count) -> bool:
+    """Some sweeps over r (3c,), and Newton's method; whether the law is met then."""
+    o, u = count.options, np.empty_like(r)
+    count.sweeps += sweeps(p, r, u, min(o.burst, count.left), tolerance)
+    count.steps += newton(p, r, u, o.newton_steps, tolerance)
+    displacements(p, r, u)
+    _, worst, largest = law_error(p, u, r)
+    return bool(worst <= tolerance * largest)
+
+
+def _proximal_points(p: CoulombProblem, r: FloatArray, count: _Count) -> FloatArray:
+    """The best forces (3c,) that proximal points from r lead to."""
+    o = count.options
+    yields = np.repeat(np.diag(p.W).reshape(-1, 3).mean(axis=1), 3)
+    best, least, share, u = r.copy(), np.inf, _FIRST, np.empty_like(r)
+    diagonal = np.diag_indices_from(p.W)
+    while count.left > 0:
+        W = p.W.copy()
+        W[diagonal] += share * yields
+        near = CoulombProblem(W, p.b - share * yields * r, p.friction, p.bears)
+        trial = r.copy()
+        found = False
+        for _ in range(o.tries):
+            if found := _attempt(near, trial, 0.1 * o.tolerance, count):
+                break
+        displacements(p, trial, u)
+        _, worst, largest = law_error(p, u, trial)
+        if not np.isfinite(worst):
             break
-        if done >= o.max_sweeps or not np.isfinite(worst):
+        if worst < least * largest:
+            best, least = trial.copy(), worst / largest
+        if least <= o.tolerance:
             break
-        burst *= 2
-    relative = worst / largest if largest > 0.0 else 0.0
-    average = mean / largest if largest > 0.0 else 0.0
-    return GaussSeidelAnswer(r, u, relative, average, done, steps, bool(worst <= o.tolerance * largest))
+        if found:
+            r, share = trial, _SMALLER * share
+        else:
+            share = _LARGER * share
+    return best
