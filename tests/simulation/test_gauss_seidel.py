@@ -57,10 +57,23 @@ def test_a_cloth_with_layers_falls_on_a_sphere():
     assert max(r.friction_residual for r in reports) < 1e-2
 
 
+def test_whole_steps_with_an_impact_end_where_those_of_the_default_law_end():
+    """Without the tolerances of every day: hard springs, tight Newton, no loosening."""
+    law = ContactOptions(friction=1e-6, friction_loosened=(), sliding=1e-6, loaded=1e-6, stiffness=1e6)
+    newton = ic.NewtonOptions(force=0.0, force_floor=1e-6, strain_gap=1e-9, max_iterations=60)
+    sims = [drape(contact, contact_options=law, solver_options=newton) for contact in ("coulomb", "gauss_seidel")]
+    for _ in range(10):
+        reports = [sim.step() for sim in sims]
+        assert all(r.converged for r in reports)
+    assert reports[1].contacts == reports[0].contacts > 1
+    assert np.abs(sims[1].positions - sims[0].positions).max() < 1e-7
+    assert np.abs(sims[1].velocities - sims[0].velocities).max() < 1e-5
+
+
 def test_both_laws_agree_on_linearisations_with_friction():
     sim = drape("gauss_seidel")
-    both = watched(sim)
-    for _ in range(12):
+    both = watched(sim, every=2)
+    for _ in range(30):
         sim.step()
     lawful = [c for c in both.compared if c.law < 1e-9]
     assert len(lawful) > 10
