@@ -20,6 +20,13 @@ def test_a_cantilever_hangs_as_the_elastica(model):
     assert verdict.good == "1 to 100"
 
 
+def test_a_cantilever_hangs_as_the_elastica_over_six_decades():
+    verdict = protocols.cantilever(gammas=np.geomspace(0.1, 1e5, 7))
+    assert verdict.ok, verdict.table()
+    assert verdict.worst < 0.005
+    assert verdict.unsolved == 0
+
+
 def test_the_error_of_a_cantilever_falls_with_its_elements():
     errors = [protocols.cantilever(gammas=[100.0], elements=n, finest=1.0).worst for n in (10, 20, 40)]
     assert errors[0] > 2.0 * errors[1] > 4.0 * errors[2]

@@ -103,7 +103,7 @@ def _description(problem: Problem, rest: FloatArray, held: np.ndarray) -> str:
       <deformable>
         <flex name="strip" dim="2" radius="{0.5 * thickness:.6g}" body="{" ".join(f"n{i}" for i in range(len(rest)))}"
           element="{faces}">
-          <contact selfcollide="none" internal="false" contype="0" conaffinity="0"/>
+          <contact selfcollide="none" contype="0" conaffinity="0"/>
           <elasticity young="{young:.9g}" poisson="0" thickness="{thickness:.9g}" elastic2d="both" damping="1e-3"/>
         </flex>
       </deformable>

@@ -94,6 +94,32 @@ def make_strip(length: float, width: float, elements: int, across: int, *, fines
     return Strip(mesh, np.flatnonzero(at <= 1), 0.0, np.flatnonzero(at == len(columns) - 1), length)
 
 
+def carried(strip: Strip, positions: FloatArray, to: Strip) -> FloatArray:
+    """Positions (n, 3) of a strip, between nodes along it, for another one of the same size and as many across."""
+    out = np.empty_like(to.mesh.vertices)
+    for side in np.unique(strip.mesh.vertices[:, 1]):
+        old = np.flatnonzero(strip.mesh.vertices[:, 1] == side)
+        old = old[np.argsort(strip.mesh.vertices[old, 0])]
+        new = np.flatnonzero(np.abs(to.mesh.vertices[:, 1] - side) < 1e-9 * to.free)
+        for axis in range(3):
+            out[new, axis] = np.interp(to.mesh.vertices[new, 0], strip.mesh.vertices[old, 0], positions[old, axis])
+    out[to.held] = to.mesh.vertices[to.held]
+    return out
+
+
+def length_of(model: str | Model) -> float:
+    """m, of the strip of a protocol: short, so that steps are long beside its own time; longer if they cannot be."""
+    return 0.1 if kind_of(model).stepper == "newton" else 0.5
+
+
+def kind_of(model: str | Model) -> type[Model]:
+    """The class of a model, or of its name."""
+    kind = type(model) if isinstance(model, Model) else BY_NAME.get(model)
+    if kind is None:
+        raise InputError(f"model {model!r} is unknown; choose one of {', '.join(MODELS)}")
+    return kind
+
+
 def _graded(elements: int, finest: float) -> FloatArray:
     """Lengths (elements,) of elements that grow evenly, of sum 1, the first `finest` / elements."""
     low, high = 0.0, 50.0 / elements
@@ -113,9 +139,7 @@ def material(
     Poisson's ratio and a thickness gets the modulus E = 12 (1 - nu^2) D / h^3, and to all others rigidity comes from
     the fabric, whose bending has Poisson's ratio 0.
     """
-    kind = type(model) if isinstance(model, Model) else BY_NAME.get(model)
-    if kind is None:
-        raise InputError(f"model {model!r} is unknown; choose one of {', '.join(MODELS)}")
+    kind = kind_of(model)
     names = {field.name for field in fields(kind)}
     if {"young", "poisson", "thickness"} <= names:
         given = {} if not isinstance(model, Model) else {n: getattr(model, n) for n in names}
@@ -179,7 +203,7 @@ def settle(problem: Problem, *, tolerance: float = 1e-5, most: int = 400) -> Set
 
 
 def _damped(problem: Problem, load: float, tolerance: float, most: int) -> Settled:
-    """Damped motion until its acceleration is small; `most` is in units of ten steps."""
+    """Damped motion until its acceleration is small; `most` is in units of five steps."""
     length = float(np.ptp(problem.rest.vertices, axis=0).max())
     rate = 2.0 * np.sqrt(load / length)
     fabric = replace(problem.fabric, damping=rate * problem.fabric.density)
@@ -189,9 +213,9 @@ def _damped(problem: Problem, load: float, tolerance: float, most: int) -> Settl
     residual = np.inf
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        for step in range(10 * most):
+        for step in range(5 * most):
             sim.step()
             residual = float(np.linalg.norm(sim.velocities, axis=1).max()) * rate / load
             if step > 20 and residual < 100.0 * tolerance:
                 return Settled(sim.positions.copy(), True, residual, step + 1)
-    return Settled(sim.positions.copy(), False, residual, 10 * most)
+    return Settled(sim.positions.copy(), False, residual, 5 * most)
