@@ -35,7 +35,17 @@ from isocloth.terms.drag import AirDrag
 from isocloth.trajectory import Trajectory
 
 if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and editors see it here
-    from isocloth import calibration, developable, folding, pictures, reconstruction, recordings, scenes, states
+    from isocloth import (
+        calibration,
+        developable,
+        folding,
+        pictures,
+        protocols,
+        reconstruction,
+        recordings,
+        scenes,
+        states,
+    )
     from isocloth.calibration.calibrate import calibrate
     from isocloth.calibration.compare import compare_models
     from isocloth.calibration.forecast import forecast
@@ -53,13 +63,24 @@ __all__ = [
     "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation",
     "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "Wrench", "calibrate", "calibration",
     "compare_models", "developable", "developables", "fabrics", "folding", "forecast", "measure", "meshes",
-    "models", "pictures", "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity", "states",
+    "models", "pictures", "protocols", "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity",
+    "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used
 _LAZY = {
     **dict.fromkeys(
-        ("calibration", "developable", "folding", "pictures", "reconstruction", "recordings", "scenes", "states"),
+        (
+            "calibration",
+            "developable",
+            "folding",
+            "pictures",
+            "protocols",
+            "reconstruction",
+            "recordings",
+            "scenes",
+            "states",
+        ),
         "isocloth",
     ),
     "calibrate": "isocloth.calibration.calibrate",

@@ -82,7 +82,7 @@ def test_a_run_resumed_from_a_state_has_the_same_bits():
 
 def test_bad_choices_are_named():
     mesh = ic.meshes.rectangle(0.2, 0.2, shape=(3, 3))
-    with pytest.raises(ValueError, match="contact 'penalty' is unknown; choose one of coulomb, lagged"):
+    with pytest.raises(ValueError, match="contact 'penalty' is unknown; choose one of coulomb, lagged, gauss_seidel"):
         ic.Simulation(mesh, contact="penalty")
     with pytest.raises(ValueError, match="contact solver 'osqp' is unknown; choose one of active_set"):
         ic.Simulation(mesh, contact="lagged", contact_solver="osqp")

@@ -11,6 +11,7 @@ from isocloth.cli.classify import classify
 from isocloth.cli.demo import demo
 from isocloth.cli.fold import fold
 from isocloth.cli.info import info
+from isocloth.cli.protocol import add_measure, add_protocol
 from isocloth.cli.reconstruct import reconstruct
 from isocloth.cli.render import render
 from isocloth.cli.run import run
@@ -36,6 +37,8 @@ def make_parser() -> argparse.ArgumentParser:
     _compare(commands.add_parser("compare", help="fit every cloth model to the same recordings, side by side"))
     _sensitivity(commands.add_parser("sensitivity", help="show how much two parameters matter for a recording"))
     _forecast(commands.add_parser("forecast", help="guess parameters from density, size and speed of a recording"))
+    add_protocol(commands.add_parser("protocol", help="run cloth models against master curves of strips"))
+    add_measure(commands.add_parser("measure", help="measure stiffness or friction of a fabric with a ruler"))
     # Listed for --help; they read their own options before this parser is asked.
     commands.add_parser("bench", help="measure speed (isocloth bench --help)", add_help=False)
     commands.add_parser("reproduce", help="repeat results of the papers (--list)", add_help=False)

@@ -105,7 +105,7 @@ class Holding:
                 (times (T,), centres (T, 3)); or None: the gripper stays until `gripper.move_to`.
             rotation: (3, 3) matrix that turns the box about its centre; or a function of time that returns it.
         """
-        if self.method.contact != "coulomb":
+        if self.method.contact == "lagged":
             raise InputError("a gripper holds by friction that sticks: use contact='coulomb', the default, to pinch")
         gripper = Gripper(
             self, centre, size, normal=normal, force=force, friction=friction, path=path, rotation=rotation

@@ -36,6 +36,7 @@ class Report:
     friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force; of
         the nonconforming model that of a push, or of a force between jaws relative to what friction bears there.
     fallbacks: convex problems that a solver from a library had to solve, because Newton's method did not in its rounds.
+    sweeps: of Gauss-Seidel over all contacts, in the linearisations of the step, with contact="gauss_seidel".
     problem: empty, or what went wrong and what to do.
     forces: body -> `Wrench`, force (3,) N and torque (3,) N m of the cloth on every obstacle, gripper and grasp that
         took part, by identity: the impulse of the whole step over its length, all parts of a cut step included.
@@ -55,6 +56,7 @@ class Report:
     min_gap: float = math.inf
     friction_residual: float = 0.0
     fallbacks: int = 0
+    sweeps: int = 0
     problem: str = ""
     _measured: tuple[Mesh | RestShape, FloatArray] | None = field(default=None, repr=False)  # rest shape and positions
     _forces: Callable[[], Forces] | None = field(default=None, repr=False)

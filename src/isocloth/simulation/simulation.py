@@ -76,8 +76,9 @@ class Simulation(Holding):
             on triangles); None = that of the model, "hessian" by default.
         obstacles: what the cloth cannot pass: `ic.Floor()`, `ic.Sphere(...)`, ...
         self_collision: whether layers of the cloth keep `fabric.thickness` apart; False lets them pass through.
-        contact: "coulomb" (what sticks does not move) or "lagged" (the papers': hard contacts, and a friction that only
-            knows sliding, taken from the iterate before).
+        contact: "coulomb" (what sticks does not move), "lagged" (the papers': hard contacts, and a friction that only
+            knows sliding, taken from the iterate before) or "gauss_seidel" (an independent exact solver of Coulomb's
+            law for hard contacts, to check the default with; slow beyond some hundred contacts).
         contact_solver: with "lagged", who solves its quadratic problems: "active_set" (the papers' method), "clarabel"
             or "piqp" (from libraries); None = "active_set".
         extra_force: whatever else acts on the cloth (wind, a magnet, `ic.AirDrag(mesh)`): a function of time (s),

@@ -42,7 +42,7 @@ def take_step(sim: Simulation) -> tuple[State, Report]:
         time=after.time, iterations=found.iterations, isometry_error=worst.isometry_error, converged=not problem,
         substeps=found.parts, strain_gap=worst.strain_gap, force_residual=worst.force_residual,
         contacts=worst.contacts, min_gap=worst.min_gap, friction_residual=worst.friction_residual,
-        fallbacks=stepper.fallbacks - fallbacks, problem=problem,
+        fallbacks=stepper.fallbacks - fallbacks, sweeps=worst.sweeps, problem=problem,
         _measured=(sim.cloth.shape or sim.cloth.mesh, after.positions),
         _forces=partial(forces_in, after, hands.grasps, hands.grippers, sim.obstacles),
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The ways through a step with contact, by name; the papers' is loaded when somebody asks for it."""
+"""The ways through a step with contact, by name; all but the default are loaded when somebody asks for them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from isocloth.contact.options import ContactOptions
 from isocloth.solvers.contact_newton import ContactNewton
 from isocloth.solvers.newton import NewtonOptions
 
-CONTACTS = ("coulomb", "lagged")
+CONTACTS = ("coulomb", "lagged", "gauss_seidel")
 
 
 def check_contact(contact: str, contact_solver: str | None) -> None:
@@ -42,4 +42,8 @@ def make_contact_solver(
         from isocloth.solvers.lagged_newton import LaggedNewton
 
         return LaggedNewton(cloth, options, contact_solver or "active_set", contact_options)
+    if contact == "gauss_seidel":
+        from isocloth.solvers.gauss_seidel_newton import GaussSeidelNewton
+
+        return GaussSeidelNewton(cloth, options, timestep, contact_options)
     return ContactNewton(cloth, options, timestep, contact_options)

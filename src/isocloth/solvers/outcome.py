@@ -25,6 +25,7 @@ class Outcome(NamedTuple):
     min_gap: smallest distance less the one to be kept, m; infinite if nothing is near.
     friction_residual: largest distance of a contact force from Coulomb's law, relative to the largest contact force.
     problem: empty, or why the answer is not what was asked for, where that is known.
+    sweeps: of Gauss-Seidel over all contacts, with contact="gauss_seidel".
     """
 
     positions: FloatArray
@@ -39,6 +40,7 @@ class Outcome(NamedTuple):
     min_gap: float = math.inf
     friction_residual: float = 0.0
     problem: str = ""
+    sweeps: int = 0
 
 
 def worst_of(parts: Sequence[Outcome]) -> Outcome:
@@ -51,6 +53,7 @@ def worst_of(parts: Sequence[Outcome]) -> Outcome:
         min_gap=min(part.min_gap for part in parts),
         friction_residual=max(part.friction_residual for part in parts),
         problem=next((part.problem for part in parts if part.problem), ""),
+        sweeps=sum(part.sweeps for part in parts),
     )
 
 
