@@ -59,6 +59,15 @@ def _points(found: ic.Equilibrium) -> tuple[np.ndarray, np.ndarray]:
     return touching.contacts.weights[pressing], found.positions[touching.contacts.nodes[pressing]]
 
 
+def test_where_a_simulation_came_to_rest_is_an_equilibrium(draped: tuple[ic.Equilibrium, ic.Sphere]) -> None:
+    ball = ic.Sphere([0.0, 0.0, 0.0], 0.1, friction=0.5)
+    sim = ic.Simulation(sheet(0.101), FABRIC, obstacles=[ball])
+    sim.run(6.0, every=6.0)
+    found = ic.equilibrium(sheet(0.101), FABRIC, obstacles=[ball], start=sim.positions)
+    assert found.converged
+    assert np.linalg.norm(found.positions - sim.positions, axis=1).max() < 1e-4
+
+
 def test_without_friction_a_cloth_over_a_cylinder_is_where_damped_motion_leads() -> None:
     mesh = sheet(0.0)
     x = mesh.vertices[:, 0]

@@ -209,10 +209,13 @@ class Touching:
         return self._detector.crossings(y)
 
     def mismatch(self) -> float:
-        """m: largest |g + r_N / W| of a contact that presses: how far the forces are from their springs."""
-        active = self.active
-        off = np.abs(self.contacts.gap + self.known.push / self.known.stiffness)[active]
-        return float(off.max(initial=0.0))
+        """m: by how much a contact that presses is off where its spring bears its force, in any direction."""
+        c, known, active = self.contacts, self.known, self.active
+        off = np.abs(c.gap + known.push / known.stiffness)[active]
+        sticks = self._sticks(active)
+        give = (known.anchor - known.pull) / known.stiffness[:, None] - c.slip
+        askew = np.linalg.norm(_along(c.normal, give), axis=1)[sticks]
+        return float(max(off.max(initial=0.0), askew.max(initial=0.0)))
 
     def history(self) -> ContactHistory:
         """The contacts that press, as steps know them: they go on with just these forces."""
