@@ -174,7 +174,8 @@ def folded_and_hung(n: int) -> Scene:
     flat, x, z = _folded(n)
     start = np.stack([z, flat.vertices[:, 1], x], axis=1)
     middle = np.flatnonzero(np.abs(flat.vertices[:, 0] - 0.2) < 1e-9)
-    return Scene(flat, start, middle, self_collision=True, unique=False)
+    soft = replace(FABRIC, bending=2e-6)
+    return Scene(flat, start, middle, soft, self_collision=True, unique=False)
 
 
 SCENES: dict[str, Callable[[int], Scene]] = {

@@ -39,6 +39,15 @@ def test_a_cloth_draped_over_a_ball_stays_there(draped: tuple[ic.Equilibrium, ic
     assert moved(found) < 5e-5
 
 
+def test_a_draped_cloth_follows_gravity(draped: tuple[ic.Equilibrium, ic.Sphere]) -> None:
+    found, ball = draped
+    lighter = found.continued("gravity", [9.0])[0]
+    assert lighter.converged
+    assert not lighter.snapped
+    assert lighter.forces[ball].force[2] == pytest.approx(-WEIGHT * 9.0 / 9.81, rel=1e-6)
+    assert 0.0 < np.abs(lighter.positions - found.positions).max() < 0.01
+
+
 def test_contacts_at_rest_obey_the_law_of_friction(draped: tuple[ic.Equilibrium, ic.Sphere]) -> None:
     found, ball = draped
     law = found.history.law

@@ -81,8 +81,7 @@ def _go(
             f"the branch was lost at {shown(value)}: Newton's method finds no equilibrium near the one before; it may "
             "turn there: follow it with .branch(...), or give values that are closer to each other"
         )
-    tension = found.tension if len(found.tension) == _rows(there, found) else None
-    again = find(there, found.positions, tension, _history(found), progress=progress)
+    again = find(there, found.positions, found.tension, _history(found), progress=progress)
     return Followed(there, again, True)
 
 
@@ -104,10 +103,6 @@ def _newton(problem: Problem, found: Found, stable: bool) -> Found | None:
     if stable and not solved.definite and not solver.hessian(solved.tension, touching).factorise(NEUTRAL):
         return None
     return Found(solved.positions, solved.tension, touching, solved.residual, True, "", solved.iterations)
-
-
-def _rows(problem: Problem, found: Found) -> int:
-    return len(Scene(problem, found.positions).cloth.rows)
 
 
 def _history(found: Found) -> Any:

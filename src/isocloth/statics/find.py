@@ -18,7 +18,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.contact.history import NO_HISTORY, ContactHistory
 from isocloth.simulation.diagnosis import diagnose
 from isocloth.simulation.memory import NewtonMemory
-from isocloth.statics.polish import Polished, Polisher, scale_of
+from isocloth.statics.polish import Polished, Polisher, residual_of
 from isocloth.statics.problem import Problem, Scene
 from isocloth.statics.relax import Relaxation
 from isocloth.statics.stability import smallest_mode
@@ -38,8 +38,11 @@ STILL, PUSH = 1e-7, 2e-3
 #: how often it may be pushed
 PUSHES = 8
 
-#: residual, of the weight, to which a cloth that damped motion alone brought to rest must be balanced
+#: residual, of the weight, to which a cloth that damped motion alone brought to rest must be balanced ...
 AT_REST = 1e-4
+#: ... and tries in a row at which it was, by as little motion as this part of the cloth, after which that will do: the
+#: forces of contacts at sharp edges may go to and fro for ever
+QUIET_TRIES, QUIET = 20, 1e-5
 
 #: parts of gravity through which it goes where it was not found at once
 RAMP = (0.02, 0.1, 0.3, 1.0)
@@ -63,6 +66,8 @@ def find(
 ) -> Found:  # fmt: skip
     """The equilibrium that positions (n, 3), with multipliers (r,) and contact forces if they are known, lead to."""
     scene = Scene(problem, start)
+    if tension is not None and len(tension) != len(scene.cloth.rows):
+        tension = None  # those of another model
     solver = Polisher(scene.cloth, scene.held)
     begin = start.copy()
     begin[problem.nodes] = problem.places
@@ -75,7 +80,7 @@ def find(
         if near.converged:
             _say(progress, f"the start is an equilibrium, residual {near.residual:.1e}")
             return _found(scene, near, touching, near.iterations)
-    found = _moved(scene, solver, begin, start, tension, history, progress)
+    found = _moved(scene, solver, tension, history, progress)
     if found.converged or not ramp or problem.gravity == 0.0:
         return found
     _say(progress, "not found at once: through less gravity")
@@ -100,9 +105,8 @@ def _ramped(problem: Problem, start: FloatArray, found: Found, progress: bool) -
 
 
 def _moved(
-    scene: Scene, solver: Polisher, begin: FloatArray, start: FloatArray, tension: FloatArray | None,
-    history: ContactHistory, progress: bool,
-) -> Found:  # fmt: skip
+    scene: Scene, solver: Polisher, tension: FloatArray | None, history: ContactHistory, progress: bool
+) -> Found:
     """By damped motion, and Newton's method as soon as the energy is convex."""
     state = scene.sim.state
     if tension is not None:
@@ -110,7 +114,7 @@ def _moved(
         assert isinstance(memory, NewtonMemory)
         state.memory = memory._replace(multipliers=tension.copy(), history=history)
     relaxation = Relaxation(scene, state)
-    pushes, work = 0, 0
+    pushes, work, quiet = 0, 0, 0
     while relaxation.steps < MOST_STEPS and relaxation.work < MOST_WORK and not relaxation.lost:
         relaxation.advance(EVERY)
         if relaxation.falls:
@@ -130,14 +134,18 @@ def _moved(
         if tried.converged:
             _say(progress, f"Newton's method: residual {tried.residual:.1e}")
             return _found(scene, tried, touching, relaxation.work + work)
+        solver.potential.move(positions)
+        touching = _touching(scene, positions, memory.history)
+        balanced = residual_of(solver.potential, memory.multipliers, scene.held, touching) < AT_REST
+        quiet = quiet + 1 if balanced and relaxation.motion < QUIET * scene.size else 0
+        if quiet == QUIET_TRIES:
+            break
         if relaxation.motion > STILL * scene.size:
             continue
         # at rest, and not where the energy is least: at a saddle, or among contacts that Newton's method cannot settle
-        touching = _touching(scene, positions, memory.history)
         if pushes == PUSHES or (touching is not None and touching.active.any()):
             break
         pushes += 1
-        solver.potential.move(positions)
         eigenvalue, mode = smallest_mode(solver.hessian(memory.multipliers, touching))
         if not eigenvalue < 0.0:
             break
@@ -160,17 +168,9 @@ def _unfinished(scene: Scene, solver: Polisher, relaxation: Relaxation, work: in
             return _found(scene, tried, touching, relaxation.work + work)
     touching = _touching(scene, positions, memory.history)
     solver.potential.move(positions)
-    from_motion = Polished(
-        positions, memory.multipliers, _residual(solver, memory.multipliers, scene, touching), False, False, 0
-    )  # fmt: skip
+    residual = residual_of(solver.potential, memory.multipliers, scene.held, touching)
+    from_motion = Polished(positions, memory.multipliers, residual, False, False, 0)
     return _found(scene, from_motion, touching, relaxation.work + work)
-
-
-def _residual(solver: Polisher, tension: FloatArray, scene: Scene, touching: Touching | None) -> float:
-    force = solver.potential.gradient(tension)
-    if touching is not None:
-        force -= touching.on_nodes(len(force))
-    return float(np.linalg.norm(force[~scene.held])) / scale_of(scene.cloth)
 
 
 def _found(scene: Scene, polished: Polished, touching: Touching | None, work: int) -> Found:

@@ -19,7 +19,7 @@ from isocloth.simulation.steppers.work import begin_work, counted
 from isocloth.statics.problem import Scene
 
 #: s, the first time step, the shortest before giving up and the longest
-FIRST, SHORTEST, LONGEST = 0.02, 1e-4, 1.0
+FIRST, SHORTEST, LONGEST = 0.02, 1e-4, 0.2
 
 #: factorisations up to which a step was easy, and from which it was hard; how the next one's length follows
 EASY, HARD = 3, 8

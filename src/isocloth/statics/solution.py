@@ -255,10 +255,6 @@ def equilibrium(
     check_flag(progress, "progress")
     problem = as_problem(mesh, fabric, model, rest, held, obstacles, self_collision, gravity)
     if isinstance(start, Equilibrium):
-        found = start._found
-        same = len(found.tension) == len(start._sim.cloth.rows) and start._problem.model == problem.model
-        positions = as_start(found.positions, problem)
-        return Equilibrium(
-            problem, find(problem, positions, found.tension if same else None, start.history, progress=progress)
-        )  # fmt: skip
+        positions, tension = as_start(start.positions, problem), start._found.tension
+        return Equilibrium(problem, find(problem, positions, tension, start.history, progress=progress))
     return Equilibrium(problem, find(problem, as_start(start, problem), progress=progress))
