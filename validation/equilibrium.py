@@ -250,7 +250,11 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             result.below(f"{name}: from there, mm", furthest(again.positions, sim.positions), 0.1, ".4f")
         result.info(f"{name}: residual, of the weight", found.residual, ".1e")
         result.info(f"{name}: seconds", seconds, ".3f")
-        result.above(f"{name}: times faster than 20 s of dynamics", slow / seconds, 20.0, ".0f")
+        faster = f"{name}: times faster than 20 s of dynamics"
+        if quick:  # small cloths, in a test suite that shares its machine: a time is no target
+            result.info(faster, slow / seconds, ".0f")
+        else:
+            result.above(faster, slow / seconds, 20.0, ".0f")
     for what, factor in (("can stand", 1.1), ("cannot stand", 0.9)):
         found = standing(factor * DENSITY * 9.81 * 0.295**3 / 7.837)
         result.holds(f"a strip that {what}: recognised", found.converged and found.stable == (what == "can stand"))

@@ -88,7 +88,7 @@ def test_a_branch_is_followed_around_the_point_where_an_arch_snaps(arch: ic.Equi
     assert arch.converged
     assert arch.stable
     assert middle(arch) > 0.02
-    branch = arch.branch("gravity", step=1.0 - 1e-9, count=25)
+    branch = arch.branch("gravity", step=1.0 - 1e-9, count=14)
     assert branch.turns
     turn = branch.turns[0]
     assert branch.values[turn] == branch.values[: turn + 2].max()

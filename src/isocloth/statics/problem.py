@@ -19,6 +19,7 @@ from isocloth.obstacles import Obstacle
 from isocloth.simulation import Simulation
 from isocloth.simulation.arguments import as_fabric, as_gravity, as_obstacles, nodal
 from isocloth.simulation.steppers import FreeStepper, make_stepper
+from isocloth.solvers import Newton
 
 #: 1/s^2: damping is not less than of a pendulum that swings so slowly, where nothing weighs
 SLOWEST = 1.0
@@ -98,6 +99,8 @@ class Scene:
         stepper = make_stepper(self.cloth, method, np.inf, problem.gravity, self.sim.world)
         assert isinstance(stepper, FreeStepper)
         self.stepper: FreeStepper = stepper
+        assert isinstance(stepper.solver, Newton)
+        self.newton: Newton = stepper.solver
 
 
 def as_problem(

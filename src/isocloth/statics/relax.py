@@ -16,6 +16,7 @@ from isocloth.simulation.memory import NewtonMemory
 from isocloth.simulation.state import State
 from isocloth.simulation.steppers import Part, Targets
 from isocloth.simulation.steppers.work import begin_work, counted
+from isocloth.solvers import NewtonOptions
 from isocloth.statics.problem import Scene
 
 #: s, the first time step, the shortest before giving up and the longest
@@ -24,6 +25,11 @@ FIRST, SHORTEST, LONGEST = 0.02, 1e-4, 0.2
 #: factorisations up to which a step was easy, and from which it was hard; how the next one's length follows
 EASY, HARD = 3, 8
 LONGER, SHORTER, CUT = 1.3, 0.8, 0.5
+
+#: sizes of the cloth per second below which a cloth that touches nothing is solved well: the noise of tensions that are
+#: known roughly makes its energy look as if it was not convex
+SLOW = 0.1
+CAREFUL = NewtonOptions(force=0.02, force_floor=0.01, max_iterations=12)
 
 #: part of the cloth by which hands are moved in a step, until they are where they are to hold
 STRIDE = 0.02
@@ -46,9 +52,11 @@ class Relaxation:
     fallen: float = 0.0  # m, since something was touched
 
     def advance(self, count: int) -> None:
-        """So many steps more, less where hands have not arrived or it is lost."""
+        """So many steps more, less where it is lost."""
         scene = self.scene
         for _ in range(count):
+            if scene.sim.world is None:
+                scene.newton.options = CAREFUL if self.speed < SLOW * scene.size and self.steps > 2 else NewtonOptions()
             part = self._step()
             self.steps += 1
             self.work += part.outcome.iterations
