@@ -24,7 +24,7 @@ SOURCE = Path(ic.__file__).parent
 ROOMS = [
     "base", "calibration", "cli", "cloth", "contact", "developable", "fabric.py", "folding", "friction", "measure.py",
     "meshes", "models", "obstacles", "pictures", "reconstruction", "recordings", "reports.py", "scenes", "simulation",
-    "solvers", "sparse", "states", "terms", "trajectory.py",
+    "solvers", "sparse", "states", "statics", "terms", "trajectory.py",
 ]  # fmt: skip
 
 PLAIN = (ValueError, TypeError, KeyError, OSError, ImportError, RuntimeError)

@@ -53,18 +53,19 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
     from isocloth.developable import developables
     from isocloth.reconstruction import Reconstruction, reconstruct
     from isocloth.recordings import Recording
+    from isocloth.statics import Branch, Equilibrium, equilibrium
 
 __version__ = "0.1.0"
 
 __all__ = [
-    "TIGHT", "AirDrag", "Box", "BusyError", "Capsule", "ContactOptions", "ConvergenceError", "ConvergenceWarning",
-    "Cylinder", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper", "Implicit", "IsoclothError", "Mesh",
-    "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points", "ProjectionOptions", "ProjectiveOptions",
-    "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation",
-    "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "Wrench", "calibrate", "calibration",
-    "compare_models", "developable", "developables", "fabrics", "folding", "forecast", "measure", "meshes",
-    "models", "pictures", "protocols", "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity",
-    "states",
+    "TIGHT", "AirDrag", "Box", "Branch", "BusyError", "Capsule", "ContactOptions", "ConvergenceError",
+    "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper",
+    "Implicit", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
+    "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording", "RecordingError", "Report",
+    "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "Wrench",
+    "calibrate", "calibration", "compare_models", "developable", "developables", "equilibrium", "fabrics",
+    "folding", "forecast", "measure", "meshes", "models", "pictures", "protocols", "reconstruct", "reconstruction",
+    "recordings", "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used
@@ -91,6 +92,7 @@ _LAZY = {
     "Reconstruction": "isocloth.reconstruction",
     "reconstruct": "isocloth.reconstruction",
     "Recording": "isocloth.recordings",
+    **dict.fromkeys(("Branch", "Equilibrium", "equilibrium"), "isocloth.statics"),
 }
 
 

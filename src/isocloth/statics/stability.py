@@ -1,0 +1,52 @@
+"""Whether an equilibrium is stable: the smallest eigenvalue of the second derivative, relative to mass.
+
+A v = lambda M v over the free nodes, contacts that press included as springs: lambda, 1/s^2, is the squared angular
+frequency of the softest small oscillation, and negative where the cloth leaves the equilibrium. Whether A is positive
+definite is known from its factor; the eigenvalue itself comes from some steps of Lanczos' method on the inverse of
+A + s M, with an s that makes it positive definite.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from isocloth.base.typing import FloatArray
+from isocloth.statics.hessian import Hessian
+
+#: 1/s^2, the first shift that is tried, and the largest
+FIRST, LARGEST = 1.0, 1e12
+
+#: part of the largest of |lambda| and the shift to which the eigenvalue is found
+ACCURACY = 1e-6
+
+
+def smallest_mode(hessian: Hessian) -> tuple[float, FloatArray]:
+    """The smallest eigenvalue, 1/s^2, and its mode (n, 3), its largest component one; infinite if nothing moves."""
+    free, shift = hessian.free, 0.0
+    n = hessian.cloth.n
+    if len(free) == 0:
+        return np.inf, np.zeros((n, 3))
+    while not hessian.factorise(shift) and shift < LARGEST:
+        shift = max(10.0 * shift, FIRST)
+    root = np.sqrt(np.repeat(hessian.mass, 3)[free])
+
+    def inverse(x: FloatArray) -> FloatArray:
+        force = np.zeros(3 * n)
+        force[free] = root * x
+        return np.asarray(root * hessian.solve(force.reshape(n, 3)).ravel()[free])
+
+    count = len(free)
+    start = np.cos(1.0 + np.arange(count))  # any vector that no symmetry makes orthogonal to the mode
+    operator = LinearOperator((count, count), matvec=inverse, dtype=np.float64)
+    try:
+        size, vectors = eigsh(operator, k=1, which="LA", v0=start, tol=ACCURACY, ncv=min(count, 20), maxiter=200)
+    except ArpackNoConvergence as unfinished:
+        size, vectors = unfinished.eigenvalues, unfinished.eigenvectors
+        if len(size) == 0:
+            return np.nan, np.zeros((n, 3))
+    mode = np.zeros(3 * n)
+    mode[free] = vectors[:, -1] / root
+    mode /= np.abs(mode).max()
+    mode *= np.sign(mode[np.argmax(np.abs(mode))])
+    return float(1.0 / size[-1] - shift), mode.reshape(n, 3)
