@@ -32,7 +32,7 @@ from isocloth.solvers.gauss_seidel_newton import GaussSeidelNewton
 STIFFNESS = 1e5
 #: rounds of the method of multipliers, and the change of forces at which they end, relative to the largest
 ROUNDS, SETTLED = 12, 1e-11
-EXACT = GaussSeidelOptions(tolerance=1e-11, max_sweeps=20000)
+EXACT = GaussSeidelOptions(tolerance=1e-11, max_sweeps=3000)
 
 
 class Compared(NamedTuple):
