@@ -25,8 +25,6 @@ AGREEMENT = 1e-6
 LAWFUL = 1e-8
 #: forces are compared where the error of the law over the smallest eigenvalue of W is below this part of AGREEMENT
 KNOWN = 0.1
-#: part of the linearisations whose law Gauss-Seidel has to meet: contacts of some contradict each other
-MET = 0.97
 
 
 class Agreement(NamedTuple):
@@ -80,6 +78,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     """Agreement on the recorded problems, and on linearisations with friction."""
     result = Result("exact_friction", TITLE)
     problems = 0
+    small = excerpts(True)  # the default law takes hundreds of factorisations for the last digits of a linearisation
     for scene, excerpt in excerpts(quick).items():
         say(f"{scene}: recorded problems")
         found = agreement(record(excerpt, 4 if quick else 40))
@@ -91,7 +90,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         result.below(f"{scene}: difference of unique forces / largest", found.forces, AGREEMENT, ".1e")
         result.info(f"{scene}: sweeps, at most", found.sweeps, ".0f")
         say(f"{scene}: linearisations with friction")
-        _with_friction(result, scene, by_both(excerpt, 1 if quick else 7))
+        _with_friction(result, scene, by_both(small[scene], 2 if quick else 1))
     result.above("recorded problems in all", problems, 20 if quick else 200, ".0f")
     result.notes.append(
         "the springs of the default law give way; beside Gauss-Seidel they start from the force of the round before "
@@ -99,22 +98,24 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     )
     result.notes.append(
         f"an answer counts as one if its error of Alart and Curnier is below {LAWFUL:g} of the largest force; "
-        "Coulomb's law may have several, and two answers that both meet it but differ are counted apart"
+        "only linearisations that both laws meet are compared, and Coulomb's law may have several answers"
     )
     return result
 
 
 def _with_friction(result: Result, scene: str, compared: list[Compared]) -> None:
+    """All linearisations that both laws meet are compared: two answers that differ are a miss, whatever the reason."""
     met = [c for c in compared if c.law < LAWFUL and c.exact.error < LAWFUL]
-    same = [c for c in met if c.displacements < AGREEMENT]
     result.info(f"{scene}: linearisations with friction", len(compared), ".0f")
-    share = sum(c.exact.error < LAWFUL for c in compared) / max(len(compared), 1)
-    result.above(f"{scene}: with friction, law met by Gauss-Seidel, part", share, MET, ".3f")
+    unmet = sum(c.exact.error >= LAWFUL for c in compared)
+    result.below(f"{scene}: with friction, law not met by Gauss-Seidel", unmet, 0, ".0f")
     result.info(f"{scene}: law not met by the default, made hard", sum(c.law >= LAWFUL for c in compared), ".0f")
-    result.info(f"{scene}: two different answers that meet the law", len(met) - len(same), ".0f")
-    if same:
-        unique = [c.forces for c in same if c.law + c.exact.error < KNOWN * AGREEMENT * c.smallest]
-        apart = max(c.displacements for c in same)
+    result.info(f"{scene}: law met by both, so compared", len(met), ".0f")
+    differ = sum(c.displacements >= AGREEMENT for c in met)
+    result.below(f"{scene}: of these, displacements that differ by more", differ, 0, ".0f")
+    if met:
+        unique = [c.forces for c in met if c.law + c.exact.error < KNOWN * AGREEMENT * c.smallest]
+        apart = max(c.displacements for c in met)
         result.below(f"{scene}: with friction, difference of displacements / largest", apart, AGREEMENT, ".1e")
         result.info(f"{scene}: with friction, linearisations whose forces are unique", len(unique), ".0f")
         result.below(f"{scene}: with friction, difference of unique forces", max(unique, default=0.0), AGREEMENT, ".1e")
