@@ -72,7 +72,7 @@ def find(
     begin = start.copy()
     begin[problem.nodes] = problem.places
     if float(np.abs(begin - start).max(initial=0.0)) <= NEAR * scene.size:
-        known = np.zeros(len(scene.cloth.rows)) if tension is None else tension
+        known = _tension_at(solver, begin) if tension is None else tension
         touching = _touching(scene, begin, history)
         near = solver.solve(
             begin, known, touching, most=12, patience=4, indefinite=True, reach=NEAR * scene.size
@@ -85,6 +85,15 @@ def find(
         return found
     _say(progress, "not found at once: through less gravity")
     return _ramped(problem, start, found, progress)
+
+
+def _tension_at(solver: Polisher, positions: FloatArray) -> FloatArray:
+    """(r,) J: what the strains at positions (n, 3) say, if they may be those of a cloth at rest; else zero."""
+    potential = solver.potential
+    potential.move(positions)
+    none = np.zeros_like(potential.tension)
+    strained, slack = (float(np.linalg.norm(potential.gradient(t))) for t in (potential.tension, none))
+    return potential.tension if strained < 2.0 * slack else none
 
 
 def _ramped(problem: Problem, start: FloatArray, found: Found, progress: bool) -> Found:
