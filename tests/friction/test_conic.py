@@ -87,7 +87,7 @@ def test_the_conic_form_and_newtons_method_agree_on_a_cloth(monkeypatch):
     mesh = ic.meshes.rectangle(0.5, 0.5, shape=(6, 6)).transformed(translation=[-0.2, -0.25, 0.21])
     obstacles = [ic.Sphere([0, 0, 0.1], 0.1, friction=0.4), ic.Floor(friction=0.3)]
     sim = ic.Simulation(mesh, ic.Fabric(density=0.2), obstacles=obstacles)
-    for _ in range(30):
+    for _ in range(40):
         sim.step()
     assert len(apart) > 40
     assert np.median(apart) < 1e-6

@@ -90,7 +90,7 @@ def test_without_friction_a_cloth_over_a_cylinder_is_where_damped_motion_leads()
     assert together == pytest.approx([0.0, 0.0, -WEIGHT], abs=1e-6 * WEIGHT)
     sim = ic.Simulation(mesh, FABRIC, obstacles=[bar])
     sim.grasp(held)
-    sim.run(8.0, every=8.0)
+    sim.run(12.0, every=12.0)
     assert np.linalg.norm(found.positions - sim.positions, axis=1).max() < 1e-4
 
 

@@ -35,6 +35,8 @@ MOST_STEPS, MOST_WORK = 1500, 15000
 
 #: part of the cloth that a step moves at most where it has come to rest, and by which it is then pushed
 STILL, PUSH = 1e-7, 2e-3
+#: of the size of the cloth: how flat it is if it is; how far its middle is lifted then before it moves
+FLAT, UNEVEN = 1e-9, 1e-3
 #: how often it may be pushed
 PUSHES = 8
 
@@ -123,6 +125,11 @@ def _moved(
         assert isinstance(memory, NewtonMemory)
         state.memory = memory._replace(multipliers=tension.copy(), history=history)
     relaxation = Relaxation(scene, state)
+    bump = _bump(scene, state.positions)
+    if bump is not None:
+        memory = state.memory
+        assert isinstance(memory, NewtonMemory)
+        relaxation.put(state.positions + UNEVEN * scene.size * bump, memory)
     pushes, work, quiet = 0, 0, 0
     while relaxation.steps < MOST_STEPS and relaxation.work < MOST_WORK and not relaxation.lost:
         relaxation.advance(EVERY)
@@ -161,6 +168,24 @@ def _moved(
         _say(progress, f"at rest, but unstable ({eigenvalue:.2g} 1/s^2): pushed along its softest mode")
         relaxation.put(positions + PUSH * scene.size * mode, memory)
     return _unfinished(scene, solver, relaxation, work, progress)
+
+
+def _bump(scene: Scene, positions: FloatArray) -> FloatArray | None:
+    """(n, 3), at most 1: across a flat cloth that no weight and no contact leads out of its plane; None of any other.
+
+    No real cloth is that flat. One that is pressed together would be so in its plane, and torn up, before it buckles.
+    """
+    apart = positions - positions.mean(axis=0)
+    _, spread, axes = np.linalg.svd(apart, full_matrices=False)
+    normal = axes[2]
+    weight = np.linalg.norm(scene.cloth.weight)
+    if spread[2] > FLAT * spread[0] or np.linalg.norm(scene.cloth.weight @ normal) > FLAT * weight:
+        return None
+    if scene.sim.world is not None:
+        return None
+    square = np.einsum("nd,nd->n", apart, apart)
+    height = np.where(scene.held, 0.0, 1.0 - square / square.max())
+    return np.asarray(height[:, None] * normal)
 
 
 def _unfinished(scene: Scene, solver: Polisher, relaxation: Relaxation, work: int, progress: bool) -> Found:

@@ -141,7 +141,7 @@ class Polisher:
         kind: tuple[bool, bool], reach: float,
     ) -> Polished:  # fmt: skip
         (indefinite, convex), begin, potential = kind, y, self.potential
-        self._at(y, touching)
+        self._at(y, touching, choose=True)
         shift, radius, definite, old = 0.0, TURN, True, np.inf
         back: Balance | None = None
         step: FloatArray | None
@@ -191,8 +191,8 @@ class Polisher:
             self._at(y, touching)
         return Polished(y, tension, residual, False, definite, k)
 
-    def _at(self, y: FloatArray, touching: Touching | None) -> None:
-        self.potential.move(y)
+    def _at(self, y: FloatArray, touching: Touching | None, *, choose: bool = False) -> None:
+        self.potential.move(y, choose=choose)
         if touching is not None:
             touching.move(y)
 

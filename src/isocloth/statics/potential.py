@@ -32,14 +32,20 @@ class Potential:
         self.values = np.zeros(len(rows))  # C
         self.jacobian = np.zeros((len(rows.nodes), 3))  # J, an entry per row and node
         self._rows = rows.arrays
+        self._free = shorter(self._rows, self.positions)
         self._outer = np.zeros((cloth.n, 3))
 
-    def move(self, positions: FloatArray) -> None:
-        """C, J and the forces of all but the rows at positions (n, 3)."""
+    def move(self, positions: FloatArray, *, choose: bool = True) -> None:
+        """C, J and the forces of all but the rows at positions (n, 3).
+
+        choose: of two diagonals the shorter one here is free to be short; else the one that was before, so that an
+        iteration does not change its mind where they are alike (`terms/diagonals.py`).
+        """
         cloth = self.cloth
         self.positions = np.ascontiguousarray(positions)
-        free = shorter(self._rows, self.positions)
-        evaluate(self._rows, cloth.rows.rest, free, self.positions, self.values, self.jacobian)
+        if choose:
+            self._free = shorter(self._rows, self.positions)
+        evaluate(self._rows, cloth.rows.rest, self._free, self.positions, self.values, self.jacobian)
         self._outer[:] = cloth.fabric.bending * (cloth.stiffness @ self.positions) - cloth.weight
         for term in cloth.stencils:
             self._outer += assembled_gradient(term, self.positions, cloth.n)
