@@ -10,7 +10,7 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import ConvergenceError, InputError
 from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.step import build_step
 from isocloth.contact.contact_set import empty_contacts, wrenches_on_bodies
@@ -23,6 +23,9 @@ from isocloth.simulation.state import State
 from isocloth.simulation.steppers.free import FreeStepper, after, past
 from isocloth.simulation.steppers.stepper import Part, Targets
 from isocloth.solvers.projective import Projective
+
+#: m, within a step: what moves further has been thrown, not moved
+FURTHEST = 100.0
 
 
 class ProjectiveStepper(FreeStepper):
@@ -59,8 +62,12 @@ class ProjectiveStepper(FreeStepper):
                 contacts = detector.find(led)
             outcome, contacts, force = self.projective.solve_among(step, contacts)
         positions = outcome.positions
-        if not np.isfinite(positions).all():
-            return Part(outcome._replace(converged=False), None)
+        if float(np.abs(positions - state.positions).max()) > FURTHEST or not np.isfinite(positions).all():
+            raise ConvergenceError(
+                f"the step from t = {state.time:.6g} s leads nowhere: a node would move by more than {FURTHEST:g} m. "
+                "Projective friction is not stable with ordered=False and stacks of layers; else use a smaller "
+                "timestep, softer springs or gentler paths"
+            )
         if detector is not None:
             outcome = outcome._replace(min_gap=detector.smallest_gap(positions))
         touched = np.zeros(self.cloth.n, dtype=bool)
