@@ -126,7 +126,7 @@ def kernels_at(
     """
     s, f, rows = system.assembly, system.factor.fronts, cloth.rows.arrays
     values, jacobian = np.zeros(len(cloth.rows)), np.zeros((len(rows.nodes), 3))
-    evaluation = (rows, step.arrays.targets, y.copy(), values, jacobian)
+    evaluation = (rows, step.arrays.targets, step.arrays.free, y.copy(), values, jacobian)
     hessian = np.zeros(system.stencil_entries)
     matrix = (s, f, rows, jacobian, multipliers, step.inertia, step.arrays.bending, hessian, step.held, BOUND)
     load, x = np.sin(np.arange(float(system.scalars))), np.zeros(system.scalars)

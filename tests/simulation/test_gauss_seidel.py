@@ -53,7 +53,7 @@ def test_a_cloth_with_layers_falls_on_a_sphere():
     reports = [sim.step() for _ in range(40)]
     assert all(r.converged for r in reports)
     assert max(r.contacts for r in reports) > 5
-    assert min(r.min_gap for r in reports) > -1e-6
+    assert min(r.min_gap for r in reports) > -0.02 * sim.fabric.thickness  # a fifth of what is accepted
     assert max(r.friction_residual for r in reports) < 1e-2
 
 

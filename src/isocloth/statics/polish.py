@@ -39,6 +39,8 @@ FIRST, LARGEST = 10.0, 1e9
 
 #: how often contacts may begin to slide, or springs become stiffer
 SLIDES = 12
+#: how often the diagonals that may be short are chosen anew where an equilibrium was found
+CHOICES = 4
 
 #: 1/s^2: a mode with an eigenvalue this small counts as neutral, as that of a cloth that can turn about a corner
 NEUTRAL = 1e-4
@@ -145,7 +147,7 @@ class Polisher:
         shift, radius, definite, old = 0.0, TURN, True, np.inf
         back: Balance | None = None
         step: FloatArray | None
-        best, waited = np.inf, 0
+        best, waited, choices = np.inf, 0, 0
         for k in range(most + 1):
             tension = np.where(self._soft, potential.tension, tension)
             residual, gap = residual_of(potential, tension, self.held, touching), potential.strain_gap(tension)
@@ -153,7 +155,10 @@ class Polisher:
                 gap = max(gap, touching.mismatch() / touching.world.fabric.thickness)
             merit = max(residual, gap)
             if residual < SOLVED and gap < FITTING and k > 0:
-                return Polished(y, tension, residual, True, definite, k)
+                if choices == CHOICES or not potential.choose_again():
+                    return Polished(y, tension, residual, True, definite, k)
+                choices, best, waited, old, back = choices + 1, np.inf, 0, np.inf, None
+                continue
             waited, best = (0, merit) if merit < 0.9 * best else (waited + 1, best)
             far = float(np.abs(y - begin).max()) > reach
             if k == most or waited > patience or far or not np.isfinite(merit):

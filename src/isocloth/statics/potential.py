@@ -50,6 +50,12 @@ class Potential:
         for term in cloth.stencils:
             self._outer += assembled_gradient(term, self.positions, cloth.n)
 
+    def choose_again(self) -> bool:
+        """Choose as `move` does, here; whether that changes what any row resists."""
+        before = self.values.copy()
+        self.move(self.positions)
+        return not np.array_equal(before, self.values)
+
     @property
     def tension(self) -> FloatArray:
         """(r,) J: w C, the multipliers that belong to the positions."""
