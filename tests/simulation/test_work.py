@@ -55,7 +55,8 @@ def test_some_work_is_needed():
 def test_a_step_may_take_fifty_times_the_median_of_those_before_and_no_less_than_an_impact_needs():
     options = ContactOptions()
     assert options.most_work(1.0) == options.least_work
-    assert options.most_work(40.0) == 2000
+    assert options.most_work(40.0) == options.least_work
+    assert options.most_work(100.0) == 5000
     assert ContactOptions(least_work=60, work_ratio=10.0).most_work(7.0) == 70
     assert ContactOptions(max_work=300).most_work(40.0) == 300
     with pytest.raises(ic.IsoclothError, match="least_work"):

@@ -78,13 +78,15 @@ class ContactOptions:
         patience: linearisations that may be left unsolved before a library is asked.
         library_zero: share of the largest force below which a contact counts as open in its answer: its accuracy.
         max_work: factorisations that a step may take, all its parts and tries together, a problem solved by a library
-            counted as 20. After three tenths of them what is left of the step is no longer cut into parts to be solved
-            well; after all of them the cloth stays where it is until the end of the step, and `report.problem` says so.
+            counted as 20. After three quarters of them what is left of the step is no longer cut into parts to be
+            solved well; after all of them the cloth stays where it is until the end of the step, and `report.problem`
+            says so.
             Counted and not timed: the same step is given up on every machine. None: `work_ratio` times the median of
             the steps of the simulation so far, and `least_work` at least.
         work_ratio: see `max_work`.
         least_work: with `max_work` None a step may always take so many. The median of a cloth that flies or rests is
-            one factorisation, and what ends the flight, an impact that is cut into parts, takes hundreds.
+            one factorisation, and what ends the flight, an impact that is cut into parts, takes hundreds; one that is
+            cut to the end, with every part at all its iterations, about 3000. A bound below that lets cloth be passed.
 
     Semismooth Newton (inner iterations):
         correctable: contacts that may open, close, stick or slide anew before the matrix is factored again.
@@ -142,7 +144,7 @@ class ContactOptions:
     library_zero: float = _option(1e-6, "1", (1e-7, 1e-4))
     max_work: int | None = _option(None, "factorisations", (1000, 20000))
     work_ratio: float = _option(50.0, "1", (20.0, 200.0))
-    least_work: int = _option(1000, "factorisations", (300, 3000))
+    least_work: int = _option(4000, "factorisations", (1000, 10000))
     correctable: int = _option(25, "contacts", (5, 100))
     same_stiffness: float = _option(0.05, "1", (0.01, 0.2))
     corrections: tuple[int, float] = _option((12, 1e-2), "(substitutions, 1)", ((4, 1e-1), (25, 1e-3)))

@@ -27,7 +27,7 @@ GIVEN_UP = (
 
 
 #: part of the work of a step after which its parts are not cut any further
-HURRY = 0.3
+HURRY = 0.75
 
 
 def begin_work(stepper: Stepper, state: State) -> None:
