@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable
 from html import escape
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from isocloth.base.files import atomic_path
 from isocloth.base.typing import FloatArray
+from isocloth.pictures.axes import span, ticks
 from validation.result import Series
 
 WIDTH, HEIGHT = 860, 420
@@ -39,8 +39,8 @@ def svg(series: Series) -> str:
     x, ys = series.x, list(series.columns.values())
     change = _logarithm if series.log else np.asarray
     sx, sys = change(x), [change(y) for y in ys]
-    x0, x1 = _range([sx])
-    y0, y1 = _range(sys if series.log else [*sys, np.zeros(1)])
+    x0, x1 = span([sx])
+    y0, y1 = span(sys if series.log else [*sys, np.zeros(1)])
 
     def px(value: float) -> float:
         return LEFT + (value - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
@@ -54,10 +54,10 @@ def svg(series: Series) -> str:
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
         f'<text x="{LEFT}" y="18" font-size="14">{escape(series.name)}</text>',
     ]
-    for value, label in _ticks(x0, x1, series.log):
+    for value, label in ticks(x0, x1, series.log):
         parts.append(_line(px(value), TOP, px(value), HEIGHT - BOTTOM, "#e4e4e4"))
         parts.append(f'<text x="{px(value):.1f}" y="{HEIGHT - BOTTOM + 16}" text-anchor="middle">{label}</text>')
-    for value, label in _ticks(y0, y1, series.log):
+    for value, label in ticks(y0, y1, series.log):
         parts.append(_line(LEFT, py(value), WIDTH - RIGHT, py(value), "#e4e4e4"))
         parts.append(f'<text x="{LEFT - 6}" y="{py(value) + 4:.1f}" text-anchor="end">{label}</text>')
     middle = (LEFT + WIDTH - RIGHT) / 2
@@ -83,27 +83,6 @@ def svg(series: Series) -> str:
 def _logarithm(values: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore", invalid="ignore"):
         return np.log10(values)
-
-
-def _range(arrays: Iterable[FloatArray]) -> tuple[float, float]:
-    together = np.concatenate([np.ravel(a) for a in arrays])
-    together = together[np.isfinite(together)]
-    if len(together) == 0:
-        return 0.0, 1.0
-    low, high = float(together.min()), float(together.max())
-    margin = 0.04 * (high - low) or 0.5 * abs(high) or 1.0
-    return low - margin, high + margin
-
-
-def _ticks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
-    if log:
-        whole = np.arange(np.ceil(low), np.floor(high) + 1)
-        if len(whole) >= 2:
-            return [(float(v), f"1e{int(v)}") for v in whole]
-    step = 10.0 ** np.floor(np.log10((high - low) / 4))
-    step *= next(k for k in (1, 2, 5, 10) if (high - low) / (k * step) <= 6)
-    values = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step + 0.0  # no "-0"
-    return [(float(v), f"{10**v:.3g}" if log else f"{v:.6g}") for v in values]
 
 
 def _line(x1: float, y1: float, x2: float, y2: float, colour: str) -> str:

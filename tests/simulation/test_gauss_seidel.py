@@ -2,23 +2,11 @@
 
 import numpy as np
 import pytest
+from slope import NORMAL, TILT, UPHILL, sheet_on_slope
 
 import isocloth as ic
 from isocloth.contact.options import ContactOptions
 from validation.both_laws import watched
-
-TILT = np.deg2rad(20.0)
-NORMAL = np.array([-np.sin(TILT), 0.0, np.cos(TILT)])
-UPHILL = np.array([np.cos(TILT), 0.0, np.sin(TILT)])
-
-
-def sheet_on_slope(friction, **options):
-    mesh = ic.meshes.rectangle(0.2, 0.2, shape=(5, 5))
-    fabric = ic.Fabric(density=0.2)
-    lay = np.stack([UPHILL, [0.0, 1.0, 0.0], NORMAL], axis=1)
-    start = (mesh.vertices - mesh.vertices.mean(axis=0)) @ lay.T + NORMAL * fabric.thickness / 2
-    plane = ic.Plane([0, 0, 0], NORMAL, friction=friction)
-    return ic.Simulation(mesh.with_vertices(start), fabric, obstacles=[plane], contact="gauss_seidel", **options), plane
 
 
 def drape(contact, **options):
@@ -29,7 +17,7 @@ def drape(contact, **options):
 
 
 def test_it_slides_with_the_acceleration_of_coulomb_friction():
-    sim, plane = sheet_on_slope(0.2)
+    sim, plane = sheet_on_slope("gauss_seidel", 0.2)
     reports = [sim.step() for _ in range(10)]
     before = sim.velocities.mean(axis=0) @ UPHILL
     reports += [sim.step() for _ in range(10)]
@@ -42,7 +30,7 @@ def test_it_slides_with_the_acceleration_of_coulomb_friction():
 
 
 def test_what_sticks_does_not_move():
-    sim, _ = sheet_on_slope(1.01 * np.tan(TILT))
+    sim, _ = sheet_on_slope("gauss_seidel", 1.01 * np.tan(TILT))
     start = sim.positions.copy()
     assert all(sim.step().converged for _ in range(30))
     assert np.abs(sim.positions - start).max() < 1e-8

@@ -2,27 +2,15 @@
 
 import numpy as np
 import pytest
+from slope import NORMAL, TILT, UPHILL, sheet_on_slope
 
 import isocloth as ic
 from isocloth.friction.active_set import solve_active_set
 from isocloth.friction.contact_qp import ContactQP
 
-TILT = np.deg2rad(20.0)
-NORMAL = np.array([-np.sin(TILT), 0.0, np.cos(TILT)])
-UPHILL = np.array([np.cos(TILT), 0.0, np.sin(TILT)])
-
-
-def sheet_on_slope(friction, **options):
-    mesh = ic.meshes.rectangle(0.2, 0.2, shape=(5, 5))
-    fabric = ic.Fabric(density=0.2)
-    lay = np.stack([UPHILL, [0.0, 1.0, 0.0], NORMAL], axis=1)
-    start = (mesh.vertices - mesh.vertices.mean(axis=0)) @ lay.T + NORMAL * fabric.thickness / 2
-    plane = ic.Plane([0, 0, 0], NORMAL, friction=friction)
-    return ic.Simulation(mesh.with_vertices(start), fabric, obstacles=[plane], contact="lagged", **options), plane
-
 
 def test_it_slides_with_the_acceleration_of_coulomb_friction_and_says_how_well_the_law_is_met():
-    sim, plane = sheet_on_slope(0.2)
+    sim, plane = sheet_on_slope("lagged", 0.2)
     reports = [sim.step() for _ in range(20)]
     before = sim.velocities.mean(axis=0) @ UPHILL
     reports += [sim.step() for _ in range(20)]
@@ -36,7 +24,7 @@ def test_it_slides_with_the_acceleration_of_coulomb_friction_and_says_how_well_t
 
 
 def test_what_should_stick_is_pushed_uphill_and_the_residual_tells():
-    sim, _ = sheet_on_slope(1.1 * np.tan(TILT))
+    sim, _ = sheet_on_slope("lagged", 1.1 * np.tan(TILT))
     start = sim.positions.copy()
     reports = [sim.step() for _ in range(50)]
     assert np.abs(sim.positions - start).max() > 1e-4  # ours: less than a micrometre
@@ -47,7 +35,7 @@ def test_what_should_stick_is_pushed_uphill_and_the_residual_tells():
 @pytest.mark.parametrize("library", ["clarabel", "piqp"])
 def test_solvers_from_libraries_lead_to_the_same_motion(library):
     pytest.importorskip(library)
-    sims = [sheet_on_slope(0.2, contact_solver=solver)[0] for solver in ("active_set", library)]
+    sims = [sheet_on_slope("lagged", 0.2, contact_solver=solver)[0] for solver in ("active_set", library)]
     for _ in range(20):
         for sim in sims:
             assert sim.step().converged
@@ -67,7 +55,7 @@ def test_a_cloth_with_layers_falls_on_a_sphere():
 
 
 def test_a_run_resumed_from_a_state_has_the_same_bits():
-    sim, _ = sheet_on_slope(0.3)
+    sim, _ = sheet_on_slope("lagged", 0.3)
     for _ in range(5):
         sim.step()
     saved = sim.state.copy()

@@ -112,7 +112,7 @@ class SharedSystem:
         number = np.full(len(rows), -1, dtype=np.int64)
         number[self._kept_rows] = n + np.arange(kept)
 
-        row_of, a, b = _pairs(sizes)
+        row_of, a, b = slot_pairs(sizes)
         slot_a, slot_b = rows.ptr[row_of] + a, rows.ptr[row_of] + b
         entry = rows.square[row_of] + a * sizes[row_of] + b
         coupled = ~rows.kept[row_of] | (np.abs(rows.plus[entry]) + np.abs(rows.minus[entry]) > 0)
@@ -327,7 +327,7 @@ def _place_blocks(p: BlockIndex, blocks: IntArray) -> IntArray:
     return out[:count].copy()
 
 
-def _pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+def slot_pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
     """All (row, a, b) with a <= b < size of the row, sorted by row."""
     parts = [np.empty((3, 0), dtype=np.int64)]
     for m in np.unique(sizes):

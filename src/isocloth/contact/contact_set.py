@@ -35,6 +35,12 @@ def empty_contacts(count: int) -> ContactSet:
     )  # fmt: skip
 
 
+def chosen_contacts(c: ContactSet, which: BoolArray | IntArray) -> ContactSet:
+    """Some of the contacts, or all in another order: a mask (c,), or indices."""
+    columns = [column[which] for column in c]
+    return ContactSet(*columns)  # type: ignore[arg-type]
+
+
 @kernel
 def of_pairs(
     found: Contacts, x0: FloatArray, whole: FloatArray, cloth: int, held: BoolArray, friction: FloatArray,

@@ -64,7 +64,7 @@ def projected_gauss_seidel(
     loose = mobility(c, mass, held)
     deepest = 0.0
     for _ in range(sweeps):
-        deepest, change = sweep(c, loose, mass, held, moved, push)
+        deepest, change = sweep(c, loose, mass, held, moved, moved, push)
         if change < tolerance:
             break
     return deepest
@@ -72,18 +72,20 @@ def projected_gauss_seidel(
 
 @kernel
 def sweep(
-    c: ContactSet, loose: FloatArray, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray
-) -> tuple[float, float]:
+    c: ContactSet, loose: FloatArray, mass: FloatArray, held: BoolArray, seen: FloatArray, moved: FloatArray,
+    push: FloatArray,
+) -> tuple[float, float]:  # fmt: skip
     """Every contact once, in their order; returns the deepest that was met, m, and the largest change of a place, m.
 
     loose: (c,) as `mobility` returns it.
+    seen: (n, 3) displacements that contacts know of: `moved` itself, or a copy of it, and none knows what others do.
     """
     u, new = np.zeros(3), np.zeros(3)
     deepest = change = 0.0
     for k in range(len(c.gap)):
         if loose[k] == 0.0:
             continue
-        _relative(c, k, moved, u)
+        _relative(c, k, seen, u)
         deepest = max(deepest, -_lawful(c, k, u, loose[k], push[k], new))
         for d in range(3):
             step = new[d] - push[k, d]
@@ -94,52 +96,6 @@ def sweep(
                 if c.weights[k, a] != 0.0 and not held[i]:
                     moved[i, d] += c.weights[k, a] * step / mass[i]
     return deepest, change
-
-
-@kernel
-def sweep_together(
-    c: ContactSet, loose: FloatArray, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray
-) -> None:
-    """Every contact once, all from the same displacements: what other contacts do is not known to any of them."""
-    u, new = np.zeros(3), np.zeros(3)
-    before = moved.copy()
-    for k in range(len(c.gap)):
-        if loose[k] == 0.0:
-            continue
-        _relative(c, k, before, u)
-        _lawful(c, k, u, loose[k], push[k], new)
-        for d in range(3):
-            step = new[d] - push[k, d]
-            push[k, d] = new[d]
-            for a in range(4):
-                i = c.nodes[k, a]
-                if c.weights[k, a] != 0.0 and not held[i]:
-                    moved[i, d] += c.weights[k, a] * step / mass[i]
-
-
-@kernel
-def alart_curnier(
-    c: ContactSet, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray
-) -> tuple[float, float]:
-    """Mean distance of pushes from those that their contacts ask for (Alart and Curnier's error), and their mean size.
-
-    The displacement of a contact is weighed with the inertia that it moves.
-    """
-    loose = mobility(c, mass, held)
-    u, new = np.zeros(3), np.zeros(3)
-    off = size = 0.0
-    for k in range(len(c.gap)):
-        if loose[k] == 0.0:
-            continue
-        _relative(c, k, moved, u)
-        _lawful(c, k, u, loose[k], push[k], new)
-        difference = square = 0.0
-        for d in range(3):
-            difference += (new[d] - push[k, d]) ** 2
-            square += push[k, d] ** 2
-        off, size = off + np.sqrt(difference), size + np.sqrt(square)
-    count = max(len(c.gap), 1)
-    return off / count, size / count
 
 
 @kernel

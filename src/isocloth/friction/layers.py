@@ -11,7 +11,7 @@ import numpy as np
 
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import IntArray
-from isocloth.contact.contact_set import ContactSet
+from isocloth.contact.contact_set import ContactSet, chosen_contacts
 
 #: of contacts whose layers no obstacle holds
 FLOATING = 1 << 30
@@ -54,6 +54,4 @@ def layers(c: ContactSet, nodes: int) -> IntArray:
 
 def outwards(c: ContactSet, nodes: int) -> ContactSet:
     """The same contacts of a cloth of so many nodes, layer by layer."""
-    order = np.argsort(layers(c, nodes), kind="stable")
-    columns = [column[order] for column in c]
-    return ContactSet(*columns)  # type: ignore[arg-type]
+    return chosen_contacts(c, np.argsort(layers(c, nodes), kind="stable"))

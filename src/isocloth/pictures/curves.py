@@ -10,10 +10,13 @@ from PIL import Image, ImageDraw
 
 from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray
+from isocloth.pictures.axes import span, ticks
 from isocloth.pictures.labels import FAINT, INK, font
 
 _COLOURS = ((52, 58, 66), (31, 95, 168), (200, 85, 61), (46, 139, 87), (138, 95, 191), (181, 137, 0), (58, 166, 185))
 _GRID = (228, 228, 228)
+#: powers of ten that are written out
+_PLAIN = 2
 
 
 class Curve(NamedTuple):
@@ -35,8 +38,8 @@ def curves_picture(
         raise InputError("there is no point to draw: expected curves with finite numbers, positive on logarithmic axes")
     text = max(11, height // 40)
     left, right, top, bottom = 6 * text, 2 * text, 3 * text, 4 * text
-    x0, x1 = _range([x for _, x, _ in shown])
-    y0, y1 = _range([y for _, _, y in shown])
+    x0, x1 = span([x for _, x, _ in shown])
+    y0, y1 = span([y for _, _, y in shown])
     twice = 2  # drawn twice as large, and made smaller: smooth lines
     image = Image.new("RGB", (twice * width, twice * height), (255, 255, 255))
     draw = ImageDraw.Draw(image)
@@ -46,11 +49,11 @@ def curves_picture(
         down = height - bottom - (y - y0) / (y1 - y0) * (height - top - bottom)
         return twice * across, twice * down
 
-    for value, label in _ticks(x0, x1, log):
+    for value, label in ticks(x0, x1, log, plain=_PLAIN):
         draw.line((*place(value, y0), *place(value, y1)), fill=_GRID, width=twice)
         x, y = place(value, y0)
         draw.text((x, y + twice * 0.5 * text), label, font=font(twice * text), fill=FAINT, anchor="ma")
-    for value, label in _ticks(y0, y1, log):
+    for value, label in ticks(y0, y1, log, plain=_PLAIN):
         draw.line((*place(x0, value), *place(x1, value)), fill=_GRID, width=twice)
         x, y = place(x0, value)
         draw.text((x - twice * 0.5 * text, y), label, font=font(twice * text), fill=FAINT, anchor="rm")
@@ -96,21 +99,3 @@ def _seen(curve: Curve, log: bool) -> tuple[FloatArray, FloatArray]:
             x, y = np.log10(x), np.log10(y)
     seen = np.isfinite(x) & np.isfinite(y)
     return x[seen], y[seen]
-
-
-def _range(arrays: Sequence[FloatArray]) -> tuple[float, float]:
-    together = np.concatenate(arrays)
-    low, high = float(together.min()), float(together.max())
-    margin = 0.04 * (high - low) or 0.5 * abs(high) or 1.0
-    return low - margin, high + margin
-
-
-def _ticks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
-    if log:
-        whole = np.arange(np.ceil(low), np.floor(high) + 1)
-        if len(whole) >= 2:
-            return [(float(v), f"1e{int(v)}" if abs(v) > 2 else f"{10.0**v:g}") for v in whole]
-    step = 10.0 ** np.floor(np.log10((high - low) / 4))
-    step *= next(k for k in (1, 2, 5, 10) if (high - low) / (k * step) <= 6)
-    values = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step + 0.0  # no "-0"
-    return [(float(v), f"{10**v:.3g}" if log else f"{v:.6g}") for v in values]

@@ -161,7 +161,7 @@ class ContactNewton:
         work, y, lam = self.newton.work, step.start.copy(), multipliers.copy()
         iterations = linearisations = stuck = 0
         converged = hit = False
-        _gradient_at(self.args, step.arrays, y)
+        gradient_at(self.args, step.arrays, y)
         self.newton.stencils.evaluate(step.stencils, y)
         while True:
             contacts = detector.find(y)
@@ -196,7 +196,7 @@ class ContactNewton:
                     self.work += LIBRARY * answered
             linearisations += 1
             # no tension is known yet in the first: learn it before moving, or the first step would swing freely
-            _move(self.args, step.arrays, lam, 0.0 if first else self.longest, y)
+            move_to_solution(self.args, step.arrays, lam, 0.0 if first else self.longest, y)
             self.newton.stencils.evaluate(step.stencils, y)
             first = False
             history = ContactHistory(contacts.key, law)
@@ -280,7 +280,7 @@ def contact_options(newton: NewtonOptions, contact: ContactOptions | None) -> Co
 
 
 @kernel
-def _gradient_at(args: KernelArgs, step: StepArrays, y: FloatArray) -> None:
+def gradient_at(args: KernelArgs, step: StepArrays, y: FloatArray) -> None:
     """C, J and A y - b at y."""
     cloth, _, _, work = args.content
     gradient(cloth, step, work, y)
@@ -315,7 +315,7 @@ def semismooth_from(
 
 
 @kernel
-def _move(args: KernelArgs, step: StepArrays, lam: FloatArray, longest: float, y: FloatArray) -> None:
+def move_to_solution(args: KernelArgs, step: StepArrays, lam: FloatArray, longest: float, y: FloatArray) -> None:
     """Take the multipliers of the linearised problem, and move y to its solution, by at most `longest` m."""
     cloth, _, _, work = args.content
     linearise(cloth, work)

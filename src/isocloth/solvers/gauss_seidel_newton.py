@@ -19,7 +19,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.step import Step, StepArrays
 from isocloth.cloth.system import BOUND, TENSION, assemble
-from isocloth.cloth.tangent import accelerations, add_membrane, gradient, linearise, right_hand_side, strain_gap
+from isocloth.cloth.tangent import right_hand_side, strain_gap
 from isocloth.contact.contact_set import ContactSet
 from isocloth.contact.detector import ContactDetector
 from isocloth.contact.history import OPEN, SLIDE, STICK, ContactHistory, ContactState, warm_start
@@ -35,7 +35,13 @@ from isocloth.friction.exact.contact_space import (
 )
 from isocloth.friction.exact.error import alart_curnier
 from isocloth.friction.exact.solve import GaussSeidelAnswer, GaussSeidelOptions, gauss_seidel
-from isocloth.solvers.contact_newton import ContactNewton, ContactOutcome
+from isocloth.solvers.contact_newton import (
+    ContactNewton,
+    ContactOutcome,
+    contact_residual,
+    gradient_at,
+    move_to_solution,
+)
 from isocloth.solvers.newton import NewtonOptions
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.cholesky import back_substitute, factorise, solve
@@ -68,7 +74,7 @@ class GaussSeidelNewton(ContactNewton):
         o, work, y, lam = self.options, self.newton.work, step.start.copy(), multipliers.copy()
         linearisations = swept = 0
         converged, problem = False, ""
-        _gradient_at(self.args, step.arrays, y)
+        gradient_at(self.args, step.arrays, y)
         self.newton.stencils.evaluate(step.stencils, y)
         while True:
             contacts = detector.find(y)
@@ -94,7 +100,7 @@ class GaussSeidelNewton(ContactNewton):
             linearisations += 1
             self.work += 1
             # no tension is known yet in the first: learn it before moving, or the first step would swing freely
-            _move(self.args, step.arrays, lam, 0.0 if first else self.longest, y)
+            move_to_solution(self.args, step.arrays, lam, 0.0 if first else self.longest, y)
             self.newton.stencils.evaluate(step.stencils, y)
             first = False
             history = ContactHistory(contacts.key, law)
@@ -132,13 +138,6 @@ class GaussSeidelNewton(ContactNewton):
 
 
 @kernel
-def _gradient_at(args: KernelArgs, step: StepArrays, y: FloatArray) -> None:
-    """C, J and A y - b at y."""
-    cloth, _, _, work = args.content
-    gradient(cloth, step, work, y)
-
-
-@kernel
 def _judge(
     args: KernelArgs, step: StepArrays, lam: FloatArray, c: ContactSet, law: ContactState, stiffest: float
 ) -> tuple[float, float, float, float, float, float]:
@@ -168,14 +167,7 @@ def _judge(
         worst = max(worst, alart_curnier(c.gap[k], u1, u2, r0, r1, r2, rho, c.friction[k], bears))
         largest = max(largest, np.sqrt(r0 * r0 + r1 * r1 + r2 * r2))
         depth = max(depth, abs(c.gap[k]) if c.press[k] > 0.0 else -c.gap[k])
-    add_membrane(cloth, work, lam)
-    for k in range(len(c.gap)):
-        for a in range(4):
-            w, i = c.weights[k, a], c.nodes[k, a]
-            if w != 0.0:
-                for d in range(3):
-                    work.residual[i, d] -= w * law.force[k, d]
-    residual, force = accelerations(cloth, step, work)
+    residual, force = contact_residual(cloth, step, work, lam, c, law)
     gap, isometry = strain_gap(cloth, work, lam)
     return depth, worst / max(largest, 1e-300), gap, isometry, residual, force
 
@@ -232,19 +224,3 @@ def _write(c: ContactSet, touching: Touching, r: FloatArray, law: ContactState) 
             along = r[i + 1] * touching.frames[k, 1, d] + r[i + 2] * touching.frames[k, 2, d]
             law.anchor[k, d] = along
             law.force[k, d] = r[i] * touching.frames[k, 0, d] + along
-
-
-@kernel
-def _move(args: KernelArgs, step: StepArrays, lam: FloatArray, longest: float, y: FloatArray) -> None:
-    """Take the multipliers of the linearised problem, and move y to its solution, by at most `longest` m."""
-    cloth, _, _, work = args.content
-    linearise(cloth, work)
-    lam[:] = work.linearised
-    x, far = work.solution, 0.0
-    for i in range(y.size):
-        far = max(far, abs(x[i]))
-    share = 1.0 if far <= longest else longest / far
-    for i in range(len(y)):
-        for d in range(3):
-            y[i, d] += share * x[3 * i + d]
-    gradient(cloth, step, work, y)

@@ -30,7 +30,7 @@ from isocloth.base.numeric import as_float, check_flag, is_one_of, shown
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.cloth.step import Step
-from isocloth.contact.contact_set import ContactSet, empty_contacts
+from isocloth.contact.contact_set import ContactSet, chosen_contacts, empty_contacts
 from isocloth.friction.layers import outwards
 from isocloth.solvers.outcome import Outcome
 from isocloth.solvers.projective_iteration import Potential, Solve, Springs, iterate
@@ -133,7 +133,7 @@ class Projective:
             inertia, load = inertia + rate, load + rate[:, None] * step.base
         matrix = inertia
         if o.contact == "penalty":
-            contacts = _chosen(contacts, (contacts.body > 0) & (contacts.weights == 1.0).any(axis=1))
+            contacts = chosen_contacts(contacts, (contacts.body > 0) & (contacts.weights == 1.0).any(axis=1))
             penalty = o.penalty * (inertia + self._elastic.diagonal())[contacts.nodes[:, 0]]
             matrix = inertia.copy()
             np.add.at(matrix, contacts.nodes[:, 0], penalty)
@@ -173,11 +173,6 @@ class Projective:
         factorise(self.factor.fronts, np.zeros(self.cloth.n))
         self._factorised = inertia.copy(), bending, held.copy()
         self.factorisations += 1
-
-
-def _chosen(c: ContactSet, which: BoolArray) -> ContactSet:
-    columns = [column[which] for column in c]
-    return ContactSet(*columns)  # type: ignore[arg-type]
 
 
 def _rub(c: ContactSet, inertia: FloatArray, start: FloatArray, y: FloatArray, force: FloatArray) -> None:

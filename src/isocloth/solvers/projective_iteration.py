@@ -10,7 +10,7 @@ from isocloth.base.compiled import inlined, kernel
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Sparse
 from isocloth.contact.contact_set import ContactSet
-from isocloth.friction.gauss_seidel import mobility, sweep, sweep_together, unmet
+from isocloth.friction.gauss_seidel import mobility, sweep, unmet
 from isocloth.sparse.fronts import Fronts
 from isocloth.sparse.multi_rhs import solve_eight
 
@@ -89,10 +89,7 @@ def iterate(
                     moved[i, d] = y[i, d] - start[i, d]
                     if not p.held[i]:
                         moved[i, d] += (nodal[i, d] - gradient[i, d]) / p.inertia[i]
-            if ordered:
-                sweep(c, loose, p.inertia, p.held, moved, force)
-            else:
-                sweep_together(c, loose, p.inertia, p.held, moved, force)
+            sweep(c, loose, p.inertia, p.held, moved if ordered else moved.copy(), moved, force)
             spread(c, force, nodal)
         for i in range(n):
             for d in range(3):

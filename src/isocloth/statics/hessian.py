@@ -21,6 +21,7 @@ from isocloth.base.compiled import kernel
 from isocloth.base.memo import memoised
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
+from isocloth.cloth.system import slot_pairs
 from isocloth.sparse.block_index import find_blocks
 from isocloth.sparse.cholesky import factorise, solve
 from isocloth.sparse.dissection import LEAF, dissect_quickly
@@ -41,7 +42,7 @@ class Layout:
         self, rows: Rows, stiffness: sp.csr_matrix, stencils: tuple[IntArray, ...], rest: FloatArray, pairs: IntArray
     ) -> None:
         n = len(rest)
-        row, a, b = _slot_pairs(rows.sizes)
+        row, a, b = slot_pairs(rows.sizes)
         first, second = rows.nodes[rows.ptr[row] + a], rows.nodes[rows.ptr[row] + b]
         bends = sp.coo_matrix(stiffness)
         blocks = [_stencil_pairs(nodes) for nodes in stencils]
@@ -176,18 +177,6 @@ def _coupled(rank: IntArray, owner: IntArray, table: IntArray, n: int) -> tuple[
     second = np.repeat(second, ends - starts)
     kept = rank[first] <= rank[second]
     return first[kept], second[kept]
-
-
-def _slot_pairs(sizes: IntArray) -> tuple[IntArray, IntArray, IntArray]:
-    """All (row, a, b) with a <= b < size of the row, sorted by row."""
-    parts = [np.empty((3, 0), dtype=np.int64)]
-    for m in np.unique(sizes):
-        a, b = np.triu_indices(m)
-        members = np.flatnonzero(sizes == m)
-        parts.append(np.stack([np.repeat(members, len(a)), np.tile(a, len(members)), np.tile(b, len(members))]))
-    row, a, b = np.concatenate(parts, axis=1)
-    order = np.argsort(row, kind="stable")
-    return row[order], a[order], b[order]
 
 
 def _stencil_pairs(nodes: IntArray) -> IntArray:

@@ -41,6 +41,17 @@ Vector = tuple[float, float, float]
 FLATTEST = 1e-6
 
 
+class HingeArrays(NamedTuple):
+    """What kernels read of a term with one stencil per interior edge."""
+
+    stencils: IntArray
+    weight: FloatArray
+    stiffness: FloatArray
+    target: FloatArray
+    rate: FloatArray
+    past: FloatArray
+
+
 @inlined
 def dot(a: Vector, b: Vector) -> float:
     """a.b"""

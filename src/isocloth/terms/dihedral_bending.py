@@ -19,14 +19,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.terms.dihedral import add_products, angle, angles, factors, frame, hinge_stencils, hinges_of, spread
+from isocloth.terms.dihedral import (
+    HingeArrays,
+    add_products,
+    angle,
+    angles,
+    factors,
+    frame,
+    hinge_stencils,
+    hinges_of,
+    spread,
+)
 from isocloth.terms.rest_shape import RestShape, gathered
 
 #: D / k_b of a cylinder on equilateral triangles
@@ -112,19 +121,8 @@ class DihedralBending:
         return theta, slope
 
     @property
-    def _arrays(self) -> _Arrays:
-        return _Arrays(self.stencils, self.weight, self.stiffness, self.target, self.rate, self.past)
-
-
-class _Arrays(NamedTuple):
-    """What the kernels read of `DihedralBending`."""
-
-    stencils: IntArray
-    weight: FloatArray
-    stiffness: FloatArray
-    target: FloatArray
-    rate: FloatArray
-    past: FloatArray
+    def _arrays(self) -> HingeArrays:
+        return HingeArrays(self.stencils, self.weight, self.stiffness, self.target, self.rate, self.past)
 
 
 def _weights(p: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -150,7 +148,7 @@ def _weights(p: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 @kernel
-def _energies(h: _Arrays, x: FloatArray, out: FloatArray) -> None:
+def _energies(h: HingeArrays, x: FloatArray, out: FloatArray) -> None:
     for e in range(len(h.stencils)):
         _, _, _, _, m1, n1, _, _, _, n2 = frame(x, h.stencils[e])
         theta = angle(m1, n1, n2)
@@ -159,7 +157,7 @@ def _energies(h: _Arrays, x: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def _gradients(h: _Arrays, x: FloatArray, out: FloatArray) -> None:
+def _gradients(h: HingeArrays, x: FloatArray, out: FloatArray) -> None:
     for e in range(len(h.stencils)):
         _, _, t1, h1, m1, n1, t2, h2, _, n2 = frame(x, h.stencils[e])
         theta = angle(m1, n1, n2)
@@ -168,7 +166,7 @@ def _gradients(h: _Arrays, x: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def _hessians(h: _Arrays, x: FloatArray, psd: bool, out: FloatArray) -> None:
+def _hessians(h: HingeArrays, x: FloatArray, psd: bool, out: FloatArray) -> None:
     z = np.empty((8, 12))
     slope = np.empty((4, 3))
     g = slope.reshape(12)

@@ -62,7 +62,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -71,7 +71,7 @@ from isocloth.base.compiled import inlined, kernel
 from isocloth.base.errors import FabricError, InputError, MeshError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
-from isocloth.terms.dihedral import Vector, dot, factors, frame, hinge_stencils, spread
+from isocloth.terms.dihedral import HingeArrays, Vector, dot, factors, frame, hinge_stencils, spread
 
 #: angle in rad beyond which k = 2 tan(theta / 2) goes on as a polynomial
 SHARPEST = float(np.deg2rad(150.0))
@@ -194,19 +194,8 @@ class HingeBending:
         return k, slope
 
     @property
-    def _arrays(self) -> _Arrays:
-        return _Arrays(self.stencils, self.weight, self.stiffness, self.target, self.rate, self.past)
-
-
-class _Arrays(NamedTuple):
-    """What the kernels read of `HingeBending`."""
-
-    stencils: IntArray
-    weight: FloatArray
-    stiffness: FloatArray
-    target: FloatArray
-    rate: FloatArray
-    past: FloatArray
+    def _arrays(self) -> HingeArrays:
+        return HingeArrays(self.stencils, self.weight, self.stiffness, self.target, self.rate, self.past)
 
 
 def _per_hinge(name: str, value: ArrayLike, count: int) -> FloatArray:
@@ -242,7 +231,7 @@ def _strains(stencils: IntArray, x: FloatArray, k: FloatArray, gradient: FloatAr
 
 
 @kernel
-def _energies(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+def _energies(hinge: HingeArrays, x: FloatArray, out: FloatArray) -> None:
     for e in range(len(hinge.stencils)):
         _, _, _, _, m1, n1, _, _, _, n2 = frame(x, hinge.stencils[e])
         k, _, _ = _measure(m1, n1, n2)
@@ -251,14 +240,14 @@ def _energies(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
 
 
 @inlined
-def _moment(hinge: _Arrays, e: int, k: float) -> float:
+def _moment(hinge: HingeArrays, e: int, k: float) -> float:
     """f = dE/dk, N m."""
     elastic, viscous = k - hinge.target[e], k - hinge.past[e]
     return hinge.weight[e] * (hinge.stiffness[e] * elastic + hinge.rate[e] * viscous)
 
 
 @kernel
-def _gradients(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+def _gradients(hinge: HingeArrays, x: FloatArray, out: FloatArray) -> None:
     for e in range(len(hinge.stencils)):
         _, _, t1, h1, m1, n1, t2, h2, _, n2 = frame(x, hinge.stencils[e])
         k, slope, _ = _measure(m1, n1, n2)
@@ -266,7 +255,7 @@ def _gradients(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def _hessians(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+def _hessians(hinge: HingeArrays, x: FloatArray, out: FloatArray) -> None:
     """d^2E/dx^2 (e, 12, 12)."""
     z = np.empty((9, 12))  # grad theta, and U and f k' V of either triangle
     g = z[8].reshape(4, 3)
@@ -290,7 +279,7 @@ def _hessians(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
 
 
 @kernel
-def _squares(hinge: _Arrays, x: FloatArray, out: FloatArray) -> None:
+def _squares(hinge: HingeArrays, x: FloatArray, out: FloatArray) -> None:
     """(w (B + r) k'^2 + max(f k'', 0)) grad theta grad theta^T (e, 12, 12)."""
     g = np.empty((4, 3))
     flat = g.reshape(12)

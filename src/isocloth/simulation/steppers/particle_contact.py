@@ -17,7 +17,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
-from isocloth.contact.contact_set import ContactSet, wrenches_on_bodies
+from isocloth.contact.contact_set import ContactSet, chosen_contacts, wrenches_on_bodies
 from isocloth.contact.detector import ContactDetector
 from isocloth.contact.options import ContactOptions
 from isocloth.friction.gauss_seidel import projected_gauss_seidel, unmet
@@ -133,8 +133,7 @@ class ParticleContact:
         h: float,
     ) -> tuple[FloatArray, FloatArray]:  # fmt: skip
         """Change of the nodes' velocities (n, 3) by the contacts that push, and the forces of these (c, 3), N."""
-        columns: list[Any] = [column[pushing] for column in c]
-        chosen = ContactSet(*columns)
+        chosen = chosen_contacts(c, pushing)
         nodal = self._to_nodes @ found.velocities
         moved = np.einsum("ck,ckd->cd", chosen.weights, (y - before)[chosen.nodes])
         # where the contact point of the obstacle went is what the slip lacks of the displacement
