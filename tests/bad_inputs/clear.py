@@ -25,7 +25,7 @@ PATIENCE = 10.0
 #: how messages say what was expected or what to do
 REMEDY = re.compile(
     r"\b(expected|must|needs?|known are|did you mean|choose|give|check|remove|write|use|say|delete|create|make|leave|"
-    r"export|rename|split|move|load|install|free|convert|add|wait|restore|sort|record|list|pass|sample|see|usage)\b",
+    r"export|rename|split|move|load|install|free|convert|add|wait|restore|sort|record|list|measure|pass|sample|see|usage)\b",
     flags=re.IGNORECASE,
 )
 

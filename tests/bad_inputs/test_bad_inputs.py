@@ -11,10 +11,10 @@ import pytest
 
 from isocloth.base.errors import InputError
 
-from . import api, commands, files, geometry, scenes
+from . import api, commands, files, geometry, scenes, shells
 from .clear import Case, Hang, outcome, time_limit, warm_up
 
-ALL = [*api.CASES, *geometry.CASES, *scenes.CASES, *files.CASES, *commands.CASES]
+ALL = [*api.CASES, *geometry.CASES, *scenes.CASES, *shells.CASES, *files.CASES, *commands.CASES]
 
 
 @pytest.fixture(scope="module")

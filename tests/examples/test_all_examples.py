@@ -23,6 +23,7 @@ EXPECTED = {
     "forces": (0.25 * 0.5 * 0.3 * 9.81, 1e-3 * 0.25 * 0.5 * 0.3 * 9.81),
     "save_and_restore": (0.0, 0.0),
     "garment": (0.0, 1e-3),
+    "which_model": (0.0, 1e-3),
     "compare_solvers": (0.0, 0.02 * 0.594),
     "drop_on_a_sphere": (0.2 * 0.4 * 0.4 * 9.81, 1e-3 * 0.2 * 0.4 * 0.4 * 9.81),
     "lay_a_tablecloth": (0.0, 1e-5),

@@ -197,7 +197,8 @@ def _check_coincident(vertices: FloatArray) -> None:
         other = neighbour[bad[0]][neighbour[bad[0]] != bad[0]][0]
         raise MeshError(
             f"vertices {bad[0]} and {other} coincide at {vertices[bad[0]].tolist()} "
-            f"({len(bad)} vertices have a twin); merge them into one node, or load the file with merge=True"
+            f"({len(bad)} vertices have a twin); merge them into one node, or load the file with "
+            "merge=True; two layers need the thickness of the cloth between them"
         )
 
 

@@ -52,6 +52,10 @@ def check_method(model: Model, method: Method) -> None:
             )
     if method.solver is not None and not is_one_of(method.solver, SOLVERS):
         raise InputError(f"solver {method.solver!r} is unknown; choose one of {', '.join(SOLVERS)}")
+    if method.solver == "projective" and method.contact != "coulomb":
+        raise InputError(
+            f"contact = {method.contact!r}: solver='projective' has a contact of its own; leave one of the two out"
+        )
     check_options(method.solver or "newton", method.options)
     if method.contact_options is not None and not isinstance(method.contact_options, ContactOptions):
         raise InputTypeError(
