@@ -1,0 +1,291 @@
+"""Force first: choose the forces of hands and obstacles, then find the rest shape that asks for just these.
+
+At the target x the forces F(X) of a cloth depend on its rest shape alone (`rest_forces.py`). Nodes that nothing touches
+need F = 0; at the others F is what their supports push with. Rest shapes have 3n - 6 degrees of freedom, up to rigid
+motions, and so has F beside the six balances of force and torque: once admissible forces that carry the weight are
+chosen (`balance.py`), F(X) = B r is a square system, and Newton's method solves it in a few steps. The weight depends
+on X through the masses; six multipliers of rigid modes absorb that, and forces are chosen again.
+
+The target is a stable equilibrium if dF/dx is positive definite over the nodes that nothing touches. Where Newton's
+method fails, or the target is unstable, gravity grows in smaller steps; where it cannot grow any further, the material
+is too soft for this target.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import qr
+from scipy.sparse.linalg import splu
+
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.inverse.balance import Cones, balanced, outside
+from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.supports import Supports
+
+#: part of the friction that forces may use in the end, where less is aimed at
+USABLE = 0.975
+#: imbalance, of the weight, of forces that carry it
+CARRIED = 1e-9
+#: N per newton of weight: the residual to which the rest shape is found, and on the way to it
+SOLVED, ROUGHLY = 1e-11, 1e-4
+#: steps of Newton's method, its longest one, of the size of the cloth, and the shortest part of one that is tried
+STEPS, LONGEST, SHORTEST = 25, 0.05, 0.02
+#: how often forces are chosen at one load, and the smallest step of the load
+CHOICES, SMALLEST = 8, 0.01
+#: area of a face at rest, of that in the target, below which a step is not taken: the face would fold over
+LEAST_AREA = 0.05
+
+Progress = Callable[[str], None]
+
+
+class Found(NamedTuple):
+    """What came of it.
+
+    points: (n, 3) m, the rest shape at the load that was reached.
+    load: in 0 .. 1, of gravity.
+    forces: (k, 3) N, of the supports.
+    negative: negative pivots of the second derivative in the target.
+    iterations: linear systems solved.
+    carried: whether there are forces in the cones that carry the weight.
+    residual: N, of the free nodes and of what supports push with.
+    """
+
+    points: FloatArray
+    load: float
+    forces: FloatArray
+    negative: int
+    iterations: int
+    carried: bool
+    residual: float
+
+
+class ForceFirst:
+    """The search for one target."""
+
+    def __init__(self, forces: RestForces, supports: Supports, margin: float) -> None:
+        """margin: part of the friction inside which forces are aimed."""
+        self.forces, self.supports, self.margin = forces, supports, margin
+        n = self.n = forces.n
+        self.spread = supports.spread(n)
+        self.touched: BoolArray = np.zeros(3 * n, dtype=np.bool_)
+        self.touched[np.unique(self.spread.nonzero()[0])] = True
+        self.free: IntArray = np.flatnonzero(~self.touched)
+        self.rigid = rigid_modes(forces.positions, forces.target.piece)
+        self.balance = np.asarray((self.spread.T @ self.rigid).T)  # (6p, 3k)
+        #: what absorbs the change of the weight: forces of the supports, as a rigid motion would stretch their springs
+        self.absorb = _full_columns(self.spread, self.balance)
+        self.columns = np.setdiff1d(np.arange(3 * n), _pivots(self.rigid.T))
+        self.dropped = _dropped(self.absorb, self.touched)
+        self.rows = np.setdiff1d(np.arange(3 * n), self.dropped)
+        self.total = float(forces.weight(forces.positions).sum()) or 1.0
+        size = float(np.ptp(forces.positions, axis=0).max())
+        self.longest = LONGEST * size
+        self.areas = forces.shape(forces.positions).areas
+        self.iterations = 0
+
+    # ------------------------------------------------------------------- forces
+
+    def wish(self, pinned: bool) -> FloatArray:
+        """(k, 3) N that supports would like to push with: as if rest contacts were pinned, or each its own weight."""
+        x = self.forces.positions
+        if pinned:
+            force, slope = self.forces(x).ravel(), self.forces.derivative(x)
+            change = np.zeros(3 * self.n)
+            try:
+                change[self.free] = splu(slope[self.free][:, self.free].tocsc()).solve(-force[self.free])
+            except RuntimeError:  # singular: the pinned nodes do not hold the rest shape
+                return self.wish(False)
+            nodal = force + slope @ change
+        else:
+            nodal = np.zeros(3 * self.n)
+            nodal[2::3] = self.forces.weight(x)
+        return self.at_supports(nodal)
+
+    def at_supports(self, nodal: FloatArray) -> FloatArray:
+        """Forces (k, 3) of supports that come nearest to nodal ones (3n,); those of hands and single nodes exactly."""
+        matrix = (self.spread.T @ self.spread + 1e-12 * sp.identity(self.spread.shape[1])).tocsc()
+        found = splu(matrix).solve(self.spread.T @ np.where(self.touched, nodal, 0.0))
+        return np.asarray(found).reshape(-1, 3)
+
+    def choose(self, wanted: FloatArray, points: FloatArray, load: float) -> tuple[FloatArray, bool]:
+        """Forces (k, 3) in the cones that carry the weight of a rest shape; whether there are any."""
+        weight = np.zeros(3 * self.n)
+        weight[2::3] = self.forces.weight(points, load)
+        right, cones = self.rigid.T @ weight, self.supports.cones
+        for part in (self.margin, 0.5 * (self.margin + USABLE), USABLE):
+            aimed = Cones(cones.normal, part * cones.friction, load * cones.least)
+            found, off = balanced(wanted, aimed, self.balance, right)
+            if off < CARRIED:
+                return found, True
+        return found, False
+
+    # ------------------------------------------------------------------- rest shape
+
+    def newton(self, points: FloatArray, wanted: FloatArray, load: float, tolerance: float) -> tuple[FloatArray, float]:
+        """The rest shape whose forces are the wanted ones, up to what absorbs the change of the weight; residual, N."""
+        aim = self.spread @ wanted.ravel()
+        points, absorbed = points.copy(), np.zeros(self.absorb.shape[1])
+
+        def residual_at(points: FloatArray, absorbed: FloatArray) -> FloatArray:
+            return np.asarray(self.forces(points, load).ravel() - aim - self.absorb @ absorbed)
+
+        residual = residual_at(points, absorbed)
+        size = float(np.linalg.norm(residual))
+        for _ in range(STEPS):
+            if size <= tolerance:
+                break
+            step = self._step(self.forces.derivative(points, load), residual)
+            if step is None:
+                break
+            change, more = step
+            share = min(1.0, self.longest / float(np.abs(change).max()))
+            while share >= SHORTEST:
+                tried = points + share * change.reshape(-1, 3)
+                if self.folded(tried):
+                    share *= 0.5
+                    continue
+                found = residual_at(tried, absorbed + share * more)
+                now = float(np.linalg.norm(found))
+                if np.isfinite(now) and (now < (1.0 - 1e-3 * share) * size or now <= tolerance):
+                    break
+                share *= 0.5
+            else:
+                break
+            points, absorbed, residual, size = tried, absorbed + share * more, found, now
+        return points, size
+
+    def _step(self, slope: sp.csr_matrix, residual: FloatArray) -> tuple[FloatArray, FloatArray] | None:
+        """Newton's step of the rest shape (3n,) and of what absorbs; None where the matrix is singular."""
+        square = slope[self.rows][:, self.columns].tocsc()
+        right = np.column_stack([-residual[self.rows], self.absorb[self.rows]])
+        try:
+            factor = splu(square)
+        except RuntimeError:
+            return None
+        self.iterations += 1
+        solved = factor.solve(right)
+        solved += factor.solve(right - square @ solved)
+        # the rows that were left out say what absorbs
+        left = slope[self.dropped][:, self.columns] @ solved
+        try:
+            more = np.linalg.solve(left[:, 1:] - self.absorb[self.dropped], -residual[self.dropped] - left[:, 0])
+        except np.linalg.LinAlgError:
+            return None
+        change = np.zeros(3 * self.n)
+        change[self.columns] = solved[:, 0] + solved[:, 1:] @ more
+        return (change, more) if np.isfinite(change).all() else None
+
+    def folded(self, points: FloatArray) -> bool:
+        """Whether a face of a rest shape has all but vanished."""
+        return bool((self.forces.shape(points).areas < LEAST_AREA * self.areas).any())
+
+    def negative_pivots(self, points: FloatArray) -> int:
+        """Of the second derivative of the energy over the nodes that nothing touches: 0 where the target is stable."""
+        stiffness = self.forces.stiffness(points)[self.free][:, self.free].tocsc()
+        return negative_pivots(stiffness)
+
+    # ------------------------------------------------------------------- load
+
+    def run(self, progress: Progress, pinned: bool = True) -> Found:
+        """Let gravity grow to all of it."""
+        points = self.forces.positions.copy()
+        forces, carried = self.choose(self.wish(pinned), points, 1.0)
+        found = Found(points, 0.0, forces, 0, 0, carried, np.inf)
+        step, before = 1.0, found
+        while carried and found.load < 1.0 and step >= SMALLEST:
+            load = min(1.0, found.load + step)
+            tried = self._at(found, before, load)
+            progress(f"load {load:.3f}: {'reached' if tried else 'not reached'}, {self.iterations} linear systems")
+            if tried is None:
+                step *= 0.5
+            else:
+                before, found = found, tried
+                step *= 2.0
+        return found._replace(iterations=self.iterations, carried=carried)
+
+    def _at(self, found: Found, before: Found, load: float) -> Found | None:
+        """The rest shape at a larger load, or None."""
+        last = load == 1.0
+        points = found.points
+        if found.load > before.load:
+            ahead = found.points + (found.points - before.points) * (load - found.load) / (found.load - before.load)
+            points = found.points if self.folded(ahead) else ahead
+        forces = found.forces * (load / found.load if found.load > 0.0 else load)
+        tolerance = (SOLVED if last else ROUGHLY) * self.total
+        for _ in range(CHOICES):
+            points, residual = self.newton(points, forces, load, tolerance)
+            if residual > tolerance:
+                return None
+            now = self.at_supports(self.forces(points, load).ravel())
+            out = outside(self.supports.cones, now, USABLE).max(initial=0.0) if last else 0.0
+            if out <= 1e-12 * self.total:
+                negative = self.negative_pivots(points)
+                if negative:
+                    return None
+                return Found(points, load, now, negative, self.iterations, True, residual)
+            forces, carried = self.choose(now, points, load)
+            if not carried:
+                return None
+        return None
+
+
+def rigid_modes(positions: FloatArray, piece: IntArray) -> FloatArray:
+    """(3n, 6p): translations and turns about the middle of every piece, of size one each."""
+    n, pieces = len(positions), int(piece.max()) + 1
+    out = np.zeros((n, 3, 6 * pieces))
+    for p in range(pieces):
+        own = np.flatnonzero(piece == p)
+        arm = positions[own] - positions[own].mean(axis=0)
+        arm /= np.abs(arm).max()
+        for d in range(3):
+            out[own, d, 6 * p + d] = 1.0
+            turn = np.zeros(3)
+            turn[d] = 1.0
+            out[own, :, 6 * p + 3 + d] = np.cross(turn, arm)
+    return out.reshape(3 * n, -1)
+
+
+def negative_pivots(matrix: sp.csc_matrix) -> int:
+    """Of a symmetric matrix, factorised without exchanging rows: as many as it has negative eigenvalues."""
+    options = {"SymmetricMode": True}
+    factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
+    return int((factor.U.diagonal() < 0.0).sum())
+
+
+def _pivots(matrix: FloatArray) -> IntArray:
+    """Columns of a matrix (m, n) of full rank that are linearly independent, (m,)."""
+    return np.asarray(qr(matrix, pivoting=True, mode="economic")[2][: len(matrix)], dtype=np.int64)
+
+
+def _full_columns(spread: sp.csr_matrix, balance: FloatArray) -> FloatArray:
+    """(3n, 6p) nodal forces of the supports by which the balance of every piece can change.
+
+    Where supports lie on a line, or in a point, some rigid motions do not move them: forces that balance each other
+    take the place of those.
+    """
+    parts = np.zeros((spread.shape[1], len(balance)))
+    for first in range(0, len(balance), 6):
+        own = balance[first : first + 6]
+        left, size, right = np.linalg.svd(own, full_matrices=False)
+        good = size > 1e-6 * size[0]
+        parts[:, first : first + int(good.sum())] = right[good].T
+        places = np.flatnonzero(np.abs(own).max(axis=0) > 0.0)
+        for k in range(int(good.sum()), 6):
+            taken = parts[:, first : first + k]
+            rest = np.eye(spread.shape[1])[:, places] - taken @ taken[places].T
+            best = int(np.argmax(np.linalg.norm(rest, axis=0)))
+            length = float(np.linalg.norm(rest[:, best]))
+            if length < 1e-6:
+                break
+            parts[:, first + k] = rest[:, best] / length
+    return np.asarray(spread @ parts)
+
+
+def _dropped(absorb: FloatArray, touched: BoolArray) -> IntArray:
+    """As many rows of touched nodes as there are columns, on which these are independent."""
+    places = np.flatnonzero(touched)
+    return places[_pivots(absorb[places].T)]

@@ -1,0 +1,63 @@
+"""The forces of a cloth in its target as a function of its rest shape, and their derivatives.
+
+    F(X) = d/dx (E(x, X) + sum m_i(X) g z_i)    at the target x
+
+is what hands and obstacles must push the nodes with: zero where nothing touches them. Masses are those of the rest
+shape, and change with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+
+from isocloth.base.typing import FloatArray
+from isocloth.meshes import Mesh
+from isocloth.models import Shell
+from isocloth.terms.rest_shape import RestShape, assembled_rest_gradient
+from isocloth.terms.term import assembled_gradient, assembled_hessian
+
+
+class RestForces:
+    """F and its derivatives for one target."""
+
+    def __init__(self, target: Mesh, model: Shell, density: float, gravity: float) -> None:
+        """density: kg/m^2, that weighs; gravity: m/s^2, along -z."""
+        self.target, self.model, self.density, self.gravity = target, model, density, gravity
+        self.positions = target.vertices.copy()
+        self.n = target.n_vertices
+
+    def shape(self, points: FloatArray) -> RestShape:
+        """The rest shape with points (n, 3)."""
+        return RestShape(self.target, points, self.target.faces.copy())
+
+    def weight(self, points: FloatArray, load: float = 1.0) -> FloatArray:
+        """(n,) N, downwards; load: part of gravity that acts."""
+        return load * self.gravity * self.density * self.shape(points).node_areas
+
+    def __call__(self, points: FloatArray, load: float = 1.0) -> FloatArray:
+        """F (n, 3) N."""
+        rest = self.shape(points)
+        total = np.zeros((self.n, 3))
+        for term in self.model.energies(rest):
+            total += assembled_gradient(term, self.positions, self.n)
+        total[:, 2] += load * self.gravity * self.density * rest.node_areas
+        return total
+
+    def derivative(self, points: FloatArray, load: float = 1.0) -> sp.csr_matrix:
+        """dF/dX (3n, 3n) N/m."""
+        rest = self.shape(points)
+        up = sp.csr_matrix(
+            (np.ones(self.n), (3 * np.arange(self.n) + 2, np.arange(self.n))), shape=(3 * self.n, self.n)
+        )  # fmt: skip
+        total = load * self.gravity * self.density * (up @ rest.node_area_gradient())
+        for term in self.model.energies(rest):
+            total = total + assembled_rest_gradient(term, self.positions, self.n, self.n)
+        return total.tocsr()
+
+    def stiffness(self, points: FloatArray) -> sp.csr_matrix:
+        """dF/dx (3n, 3n) N/m: the second derivative of the energy, by which the target is stable or not."""
+        total = sp.csr_matrix((3 * self.n, 3 * self.n))
+        for term in self.model.energies(self.shape(points)):
+            total = total + assembled_hessian(term, self.positions, self.n, psd=False)
+        return total
