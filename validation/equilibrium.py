@@ -14,9 +14,11 @@ from isocloth import meshes
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
+from isocloth.models import Isometric, KoiterShell, Model
 from isocloth.obstacles import Box, Cylinder, Floor, Obstacle, Sphere
 from isocloth.simulation import Simulation
 from isocloth.statics import Equilibrium, equilibrium
+from validation.body import body
 from validation.result import Result, Say, silent
 from validation.scenes import corner_nodes
 
@@ -26,6 +28,8 @@ TITLE = "equilibria of hung, draped, buckled and folded cloth against damped dyn
 DENSITY, RATE = 0.2, 2.0
 FABRIC = Fabric(density=DENSITY, damping=RATE * DENSITY, bending=1e-4)
 STIFF = replace(FABRIC, bending=1e-3)
+
+ISOMETRIC = Isometric()
 
 #: s of damped dynamics that an equilibrium takes the place of, and of those after it, in which it must not move
 DURATION, AFTER = 20.0, 1.0
@@ -38,6 +42,7 @@ class Scene:
     flat: its rest shape, start: where it begins (n, 3), held: nodes that stay there.
     unique: whether there is no friction, so that dynamics and statics have to agree.
     mirrored: whether it may come to rest on either side of the plane y = 0.
+    model: how it resists.
     """
 
     flat: Mesh
@@ -48,11 +53,13 @@ class Scene:
     self_collision: bool = False
     unique: bool = True
     mirrored: bool = False
+    model: Model = ISOMETRIC
 
     @property
     def arguments(self) -> dict[str, Any]:
         """Of a simulation and of an equilibrium."""
-        return {"rest": self.flat, "obstacles": self.obstacles, "self_collision": self.self_collision}
+        around = {"obstacles": self.obstacles, "self_collision": self.self_collision}
+        return {"rest": self.flat, "model": self.model, **around}
 
 
 def _arc(s: FloatArray, length: float, share: float) -> tuple[FloatArray, FloatArray]:
@@ -178,11 +185,21 @@ def folded_and_hung(n: int) -> Scene:
     return Scene(flat, start, middle, soft, self_collision=True, unique=False)
 
 
+def worn(n: int) -> Scene:
+    """A dress that remembers its shape, an elastic shell, on a body of capsules, with friction."""
+    rest = meshes.dress(triangles=60 * n)
+    shell = KoiterShell(young=1e6, poisson=0.3, thickness=5e-4)
+    soft = replace(FABRIC, bending=0.0)
+    nobody = np.zeros(0, dtype=np.int64)
+    people = tuple(body(0.4, moves=False))
+    return Scene(rest, rest.vertices, nobody, soft, obstacles=people, unique=False, model=shell)
+
+
 SCENES: dict[str, Callable[[int], Scene]] = {
     "hung by one corner": one_corner, "hung by two corners": two_corners, "hammock": four_corners,
     "strip between clamps": between_clamps, "draped over a ball": on_a_ball, "over a smooth bar": over_a_bar,
     "tablecloth": on_a_table, "buckled strip": buckled, "folded on the floor": folded_on_the_floor,
-    "folded and hung": folded_and_hung,
+    "folded and hung": folded_and_hung, "dress on a body": worn,
 }  # fmt: skip
 
 
@@ -225,7 +242,7 @@ def standing(bending: float) -> Equilibrium:
 
 
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
-    """Ten scenes by statics and by dynamics; a strip that stands, and one that cannot."""
+    """Eleven scenes by statics and by dynamics; a strip that stands, and one that cannot."""
     result = Result("equilibrium", TITLE)
     names = ("hung by two corners", "draped over a ball", "buckled strip") if quick else tuple(SCENES)
     n = 11 if quick else 21

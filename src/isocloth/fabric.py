@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 
 from isocloth.base.errors import FabricError, InputTypeError, UnknownNameError
@@ -76,6 +76,11 @@ _UNITS = {
     "density": "kg/m^2", "gravity_density": "kg/m^2", "bending": "N m", "damping": "kg/(m^2 s)",
     "bending_damping": "N m s", "shear": "N/m", "thickness": "m", "friction": "", "membrane": "N/m",
 }  # fmt: skip
+
+
+def as_tuple(fabric: Fabric | Sequence[Fabric]) -> tuple[Fabric, ...]:
+    """The only fabric, or all of them."""
+    return (fabric,) if isinstance(fabric, Fabric) else tuple(fabric)
 
 
 class FabricTable(Mapping[str, Fabric]):

@@ -1,15 +1,19 @@
-"""Tank top and shorts: topology, size, orientation and quality."""
+"""Tank top, dress and shorts: topology, size, orientation and quality."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from isocloth.meshes import Mesh, shorts, tank_top
+from isocloth.meshes import Mesh, dress, shorts, tank_top
 from isocloth.meshes.geometry import vector_areas
 from isocloth.meshes.mesher import smallest_angle
 
-GARMENTS = {"tank top": (tank_top, 4, 1676), "shorts": (shorts, 3, 1500)}
+GARMENTS = {
+    "tank top": (tank_top, 4, 1676),
+    "dress": (lambda: dress(triangles=1200), 4, 1200),
+    "shorts": (shorts, 3, 1500),
+}
 
 
 @pytest.fixture(params=GARMENTS, scope="module")
@@ -65,6 +69,14 @@ def test_a_tank_top_has_the_asked_measures():
     assert np.ptp(mesh.vertices, axis=0) == pytest.approx([0.5, 0.12, 0.7], abs=1e-9)
 
 
+def test_a_dress_has_the_asked_measures():
+    mesh = dress(width=0.5, waist=0.4, hem=1.0, height=1.2, waist_height=0.7, depth=0.4, triangles=1200)
+    assert np.ptp(mesh.vertices, axis=0) == pytest.approx([1.0, 0.4, 1.2], abs=1e-9)
+    heights, widths = mesh.vertices[:, 2], 2.0 * np.abs(mesh.vertices[:, 0])
+    assert widths[np.abs(heights - 0.7) < 0.03].max() == pytest.approx(0.4, rel=0.02)
+    assert widths[np.abs(heights - 0.98) < 0.03].max() == pytest.approx(0.5, rel=0.02)
+
+
 def test_shorts_have_the_asked_measures():
     mesh = shorts(hem=0.2, gap=0.1, length=0.5, depth=0.1, triangles=600)
     assert np.ptp(mesh.vertices, axis=0) == pytest.approx([0.5, 0.1, 0.5], abs=1e-9)
@@ -85,7 +97,7 @@ def test_garments_come_with_quads_too(make, openings):
     assert mesh.euler_characteristic == 2 - openings
 
 
-@pytest.mark.parametrize("make", [tank_top, shorts])
+@pytest.mark.parametrize("make", [tank_top, dress, shorts])
 def test_the_same_seed_gives_the_same_bits(make):
     assert np.array_equal(make(triangles=300, seed=5).vertices, make(triangles=300, seed=5).vertices)
 
@@ -100,6 +112,9 @@ def test_the_same_seed_gives_the_same_bits(make):
         (tank_top, {"arm_depth": 0.01}, "arm_depth"),
         (tank_top, {"triangles": 10}, "at least 300"),
         (tank_top, {"seed": -1}, "seed"),
+        (dress, {"waist_height": 0.9}, "waist between"),
+        (dress, {"strap": 0.2}, "less than width"),
+        (dress, {"hem": np.inf}, "hem"),
         (shorts, {"rise": 0.5}, "less than length"),
         (shorts, {"gap": 0.0}, "gap"),
         (shorts, {"triangles": 400, "element": "quad"}, "at least 1440"),

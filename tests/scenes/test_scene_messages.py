@@ -253,8 +253,8 @@ def test_all_problems_are_listed_at_once() -> None:
     lines = str(caught.value).splitlines()
     assert lines[0] == "scene.toml: 4 problems"
     assert [line.split(":")[0].split(" =")[0].strip() for line in lines[1:]] == [
-        "cloth.width",
         "fabric.name",
+        "cloth.width",
         "grasp[1].frequency",
         "grasp[1].frequncy",
     ]

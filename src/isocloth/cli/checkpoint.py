@@ -97,8 +97,9 @@ def fingerprint(scene: Scene) -> str:
     """The same for scenes that simulate the same; another folder or title does not matter."""
     data = asdict(scene)
     del data["source"], data["title"]
-    if scene.cloth.file is not None:
-        data["cloth"]["file"] = _content(scene.cloth.file)
+    for kept, cloth in zip(data["cloths"], scene.cloths, strict=True):
+        if cloth.file is not None:
+            kept["file"] = _content(cloth.file)
     for kept, plan in zip(data["obstacles"], scene.obstacles, strict=True):
         if plan.file is not None:
             kept["file"] = _content(plan.file)

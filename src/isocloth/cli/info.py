@@ -105,7 +105,7 @@ def _recording(name: str) -> str:
 
 def _trajectory(name: str) -> str:
     trajectory = Trajectory.load(name)
-    kept = [(key, str(value)) for key, value in trajectory.metadata.items() if key != "fabric"]
+    kept = [(key, str(value)) for key, value in trajectory.metadata.items() if key not in ("fabric", "fabrics")]
     fabric = trajectory.metadata.get("fabric") or {}
     made = ", ".join(f"{key} {value:g}" for key, value in fabric.items() if isinstance(value, float))
     cloth = f"{len(trajectory.rest)} nodes, {len(trajectory.faces)} elements"
@@ -137,7 +137,7 @@ def _held(plan: GraspPlan | PinchPlan, nodes: IntArray) -> str:
 def _scene(file: Path) -> str:
     scene = load_scene(file)
     mesh, sim, settings = cloth_mesh(scene), build(scene), scene.settings
-    weight = scene.fabric.weight_density * mesh.area * settings.gravity
+    weight = -float(sim.cloth.weight[:, 2].sum())
     rows = [
         *_mesh_rows(mesh),
         ("weight", f"{weight:.3g} N"),

@@ -23,7 +23,6 @@ import numpy as np
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.cloth.cloth import Cloth, Sparse
-from isocloth.terms.damping import damping_coefficients
 from isocloth.terms.rows import shorter
 from isocloth.terms.term import DampedTerm, Term
 
@@ -49,7 +48,7 @@ class StepArrays(NamedTuple):
     """The numbers of a step, as kernels read them."""
 
     inertia: FloatArray  # (n,) N/m, m/h^2 and damping together
-    bending: float  # N m, the factor of K
+    bending: FloatArray  # (n,) N m, the factors of the rows of K
     targets: FloatArray  # (r,) values of the rows at which they are content
     free: BoolArray  # (r,) diagonals that may be short: the shorter of a quad where the step begins
     load: FloatArray  # b (n, 3) N
@@ -118,8 +117,6 @@ def build_step(
         early: (n,) nodes which take the scheme `first_order` instead; None: no node does.
         force: (n, 3) N, whatever acts on the cloth beside its weight.
     """
-    fabric = cloth.fabric
-    mass_rate, bending_rate = damping_coefficients(fabric)
     load, base, inertia = np.empty(start.shape), np.empty(start.shape), np.empty(len(start))
     h: float | FloatArray = scheme.h
     if early is None or first_order is None:
@@ -127,32 +124,37 @@ def build_step(
     else:
         h = np.where(early, first_order.h, scheme.h)[:, None]
     # parts, not named tuples: of a small cloth, handing over the names takes longer than the sums
-    _fill(cloth.area, cloth.weight, fabric.density, mass_rate, *scheme, early, *first_order, *past, base, load,
+    _fill(cloth.area, cloth.weight, cloth.density, cloth.damping, *scheme, early, *first_order, *past, base, load,
           inertia)  # fmt: skip
-    creep = bending_rate / scheme.h
-    if creep > 0.0:
+    bending = cloth.bending_stiffness
+    if cloth.bent_slowly:
+        creep = cloth.bending_damping / scheme.h
+        bending = bending + creep
         _add_creep(cloth.bending, creep, scheme.near, scheme.far, past.positions, past.previous_positions, load)
     if force is not None:
         load += force
     stencils = cloth.stencils
-    if stencils and bending_rate > 0.0:
-        stencils = tuple(_damped(term, scheme, past, bending_rate) for term in stencils)
+    if stencils and cloth.bent_slowly:
+        stencils = tuple(_damped(term, scheme, past, cloth.bending_damping) for term in stencils)
     free = shorter(cloth.rows.arrays, past.positions)
-    arrays = StepArrays(inertia, fabric.bending + creep, cloth.rows.rest, free, load, start, held)
+    arrays = StepArrays(inertia, bending, cloth.rows.rest, free, load, start, held)
     return Step(arrays, base, h, early, stencils)
 
 
-def _damped(term: Term, scheme: Scheme, past: Past, rate: float) -> Term:
-    """A term over stencils with the dissipation of a step: its strain resists change, as that of bending does."""
+def _damped(term: Term, scheme: Scheme, past: Past, rate: FloatArray) -> Term:
+    """A term over stencils with the dissipation of a step: its strain resists change, as that of bending does.
+
+    rate: (n,) N m s; all nodes of a stencil have the same, as they are of one piece.
+    """
     if not isinstance(term, DampedTerm):
         return term
     strain = scheme.near * term.strain(past.positions) + scheme.far * term.strain(past.previous_positions)
-    return term.damped(rate / scheme.h, strain)
+    return term.damped(rate[term.stencils[:, 0]] / scheme.h, strain)
 
 
 @kernel
 def _fill(
-    area: FloatArray, weight: FloatArray, density: float, mass_rate: float, h: float, near: float, far: float,
+    area: FloatArray, weight: FloatArray, density: FloatArray, mass_rate: FloatArray, h: float, near: float, far: float,
     early: BoolArray, h1: float, near1: float, far1: float, positions: FloatArray, velocities: FloatArray,
     previous_positions: FloatArray, previous_velocities: FloatArray, base: FloatArray, load: FloatArray,
     inertia: FloatArray,
@@ -162,7 +164,7 @@ def _fill(
         s, a, b = h, near, far
         if early[i]:
             s, a, b = h1, near1, far1
-        mass, drag = density / s**2, mass_rate / s
+        mass, drag = density[i] / s**2, mass_rate[i] / s
         inertia[i] = (mass + drag) * area[i]
         for d in range(3):
             x = a * positions[i, d] + b * previous_positions[i, d]
@@ -173,11 +175,11 @@ def _fill(
 
 @kernel
 def _add_creep(
-    k: Sparse, creep: float, near: float, far: float, now: FloatArray, before: FloatArray, load: FloatArray
+    k: Sparse, creep: FloatArray, near: float, far: float, now: FloatArray, before: FloatArray, load: FloatArray
 ) -> None:
-    """load += creep K x_bar, with x_bar of the second-order scheme."""
+    """load += creep (n,) K x_bar, with x_bar of the second-order scheme."""
     for i in range(len(load)):
         for p in range(k.indptr[i], k.indptr[i + 1]):
             j = k.indices[p]
             for d in range(3):
-                load[i, d] += creep * k.data[p] * (near * now[j, d] + far * before[j, d])
+                load[i, d] += creep[i] * k.data[p] * (near * now[j, d] + far * before[j, d])

@@ -59,7 +59,7 @@ class Assembly(NamedTuple):
     kept: IntArray  # (r, 2): index of the row's multiplier among the scalars, or -1; place of its diagonal entry
     links: IntArray  # per slot of a kept row: place of J's first entry and distance to the next; 0 where there is none
     nodes: IntArray  # (n, 2): place and stride of the diagonal block of every node
-    bends: IntArray  # (q, 2): place and stride of the blocks of K
+    bends: IntArray  # (q, 3): place and stride of the blocks of K, and a node of each
     bend_value: FloatArray
     blocks: IntArray  # (q, 4): place and stride of the blocks of stencils; where each starts in H, and its stride there
 
@@ -287,12 +287,12 @@ def _place_nodes(p: BlockIndex, n: int) -> IntArray:
 @kernel
 def _place_bends(p: BlockIndex, row: IntArray, col: IntArray, data: FloatArray) -> tuple[IntArray, FloatArray]:
     """`Assembly.bends` and `Assembly.bend_value`, of the entries of K above the diagonal of the factor."""
-    bends, value = np.empty((len(row), 2), dtype=np.int64), np.empty(len(row))
+    bends, value = np.empty((len(row), 3), dtype=np.int64), np.empty(len(row))
     count = 0
     for q in range(len(row)):
         if p.rank[row[q]] <= p.rank[col[q]]:
             bends[count, 0], bends[count, 1] = find_block(p, row[q], col[q]), p.stride[row[q]]
-            value[count] = data[q]
+            bends[count, 2], value[count] = row[q], data[q]
             count += 1
     return bends[:count].copy(), value[:count].copy()
 
@@ -356,13 +356,13 @@ def _row_strength(rows: Rows) -> FloatArray:
 @kernel
 def assemble(
     s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, inertia: FloatArray,
-    bending: float, hessian: FloatArray, held: BoolArray, curvature: int,
+    bending: FloatArray, hessian: FloatArray, held: BoolArray, curvature: int,
 ) -> None:  # fmt: skip
     """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes weigh infinitely.
 
     An infinite pivot has the inverse 0: the factorisation gives held nodes no displacement and lets nothing pass
-    through them, and no pair has to be asked whether it is held. `hessian` holds the blocks of the stencils;
-    `curvature` is BOUND, TENSION or EXACT.
+    through them, and no pair has to be asked whether it is held. `bending` (n,) are the factors
+    of K; `hessian` holds the blocks of the stencils; `curvature` is BOUND, TENSION or EXACT.
     """
     panel = f.panel
     panel[:] = 0.0
@@ -408,7 +408,7 @@ def assemble(
     for i in range(len(inertia)):
         _add_diagonal(panel, s.nodes[i, 0], s.nodes[i, 1], np.inf if held[i] else inertia[i])
     for q in range(len(s.bend_value)):
-        _add_diagonal(panel, s.bends[q, 0], s.bends[q, 1], bending * s.bend_value[q])
+        _add_diagonal(panel, s.bends[q, 0], s.bends[q, 1], bending[s.bends[q, 2]] * s.bend_value[q])
     for q in range(len(s.blocks)):
         at, stride, entry, width = s.blocks[q, 0], s.blocks[q, 1], s.blocks[q, 2], s.blocks[q, 3]
         for a in range(3):

@@ -26,7 +26,7 @@ class ClothArrays(NamedTuple):
     assembly: Assembly
     bending: Sparse
     area: FloatArray  # (n,)
-    density: float
+    density: FloatArray  # (n,)
     enforced: BoolArray  # (r,)
 
 
@@ -50,7 +50,7 @@ def arrays_of(cloth: Cloth, system: NewtonSystem) -> ClothArrays:
     """A cloth and its system for kernels."""
     rows = cloth.rows
     return ClothArrays(
-        rows.arrays, system.assembly, cloth.bending, cloth.area, cloth.fabric.density, rows.enforced
+        rows.arrays, system.assembly, cloth.bending, cloth.area, cloth.density, rows.enforced
     )  # fmt: skip
 
 
@@ -77,7 +77,7 @@ def potential(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArr
         m = step.inertia[i]
         fx, fy, fz = m * y[i, 0] - step.load[i, 0], m * y[i, 1] - step.load[i, 1], m * y[i, 2] - step.load[i, 2]
         for p in range(bending.indptr[i], bending.indptr[i + 1]):
-            v, j = step.bending * bending.data[p], bending.indices[p]
+            v, j = step.bending[i] * bending.data[p], bending.indices[p]
             fx += v * y[j, 0]
             fy += v * y[j, 1]
             fz += v * y[j, 2]
@@ -98,7 +98,7 @@ def gradient(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArra
         for d in range(3):
             v = step.inertia[i] * y[i, d] - step.load[i, d]
             for p in range(bending.indptr[i], bending.indptr[i + 1]):
-                v += step.bending * bending.data[p] * y[bending.indices[p], d]
+                v += step.bending[i] * bending.data[p] * y[bending.indices[p], d]
             work.force[i, d] = v
 
 
@@ -181,7 +181,7 @@ def accelerations(cloth: ClothArrays, step: StepArrays, work: Workspace) -> tupl
     total = ra = am = 0.0
     for i in range(len(cloth.area)):
         if not step.held[i]:
-            m = cloth.density * cloth.area[i]
+            m = cloth.density[i] * cloth.area[i]
             total += m
             r, f = work.residual[i], work.force[i]
             ra += (r[0] ** 2 + r[1] ** 2 + r[2] ** 2) / m

@@ -196,6 +196,7 @@ class ContactDetector:
             found = contacts(world.surface, self._near, self.x0, whole, world.rest, world.options.proximity, margin)
         self._looked_at, self._approached = y.copy(), bool(found.crossed.any())
         pairwise: ContactSet = of_pairs(found, self.x0, whole, len(y), self.held, world.friction, world.bodies)
+        world.rub(pairwise)
         return pairwise
 
     def _at_corners(self, y: FloatArray, margin: float) -> list[ContactSet]:

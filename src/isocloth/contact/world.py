@@ -10,12 +10,13 @@ import numpy as np
 
 from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.contact.contact_set import ContactSet
 from isocloth.contact.corners import CornerSurface, build_corners
 from isocloth.contact.history import ContactHistory, chosen_history
 from isocloth.contact.lines import Lines, build_lines
 from isocloth.contact.options import ContactOptions
 from isocloth.contact.surface import Feature, Surface, build_surface
-from isocloth.fabric import Fabric
+from isocloth.fabric import Fabric, as_tuple
 from isocloth.meshes import Mesh
 from isocloth.obstacles import Features, Obstacle, Solid
 from isocloth.obstacles.corners import NO_CORNERS, SharpCorners
@@ -34,13 +35,16 @@ class CollisionWorld:
     """
 
     def __init__(
-        self, rest: Mesh, fabric: Fabric, obstacles: Sequence[Any], self_collision: bool,
+        self, rest: Mesh, fabric: Fabric | Sequence[Fabric], obstacles: Sequence[Any], self_collision: bool,
         options: ContactOptions | None = None,
     ) -> None:  # fmt: skip
         self.options = options or ContactOptions()
         self.self_collision = bool(self_collision)
-        self.fabric, self.rest = fabric, rest.vertices
-        self.half = fabric.thickness / 2
+        fabrics = as_tuple(fabric)
+        #: the only one, or that of the first piece: all have the same thickness
+        self.fabric = fabric = fabrics[0]
+        self.rest, self.half = rest.vertices, fabric.thickness / 2
+        self._of_piece = np.array([one.friction for one in fabrics])
         self._mesh = rest
         self.nodes, self.centres = _node_weights(rest.n_vertices), _centre_weights(rest)
         #: as they were given, and as they move: a copy takes the place of one that is moved at run time
@@ -150,6 +154,19 @@ class CollisionWorld:
     def friction(self) -> FloatArray:
         """Coefficient by body of the surface: the cloth itself, then features."""
         return np.array([self.fabric.friction] + [o.friction for _, o in self.features])
+
+    def rub(self, c: ContactSet) -> None:
+        """Write the coefficients of contacts between pieces of different fabrics: the geometric mean of theirs."""
+        if len(self._of_piece) == 1:
+            return
+        own = c.body == 0
+        piece, weights = self._mesh.piece[c.nodes[own]], c.weights[own]
+        # both ends of a contact have a node whose weight is not small: of those above and of those below zero
+        one, other = (
+            self._of_piece[np.take_along_axis(piece, np.argmax(sign * weights, axis=1)[:, None], axis=1)[:, 0]]
+            for sign in (1.0, -1.0)
+        )
+        c.friction[own] = np.where(one == other, one, np.sqrt(one * other))
 
     @property
     def edge_friction(self) -> FloatArray:

@@ -40,7 +40,7 @@ class Linearised:
         j = (3 * rows.nodes[self._b, None] + axes)[:, None, :] + 0 * axes[:, None]
         self._definite = rows.definite[self._row]
         bending = sp.coo_matrix(sp.kron(cloth.stiffness, sp.eye_array(3)))
-        self._bending = bending.data
+        self._bending, self._bent = bending.data, bending.row // 3
         first, second = _scalars([term.stencils for term in cloth.stencils])
         # entries of the membrane, bending, stencils and inertia, in this order, each with its place in the columns of A
         self._i = np.concatenate([i.ravel(), bending.row, first, np.arange(size)])
@@ -63,9 +63,8 @@ class Linearised:
             geometric[~self._definite] = 0.0
         membrane = (rows.weight[self._row, None] * work.jacobian[self._a])[:, :, None] * work.jacobian[self._b][:, None]
         membrane[:, np.arange(3), np.arange(3)] += geometric[:, None]
-        values = np.concatenate(
-            [membrane.ravel(), step.arrays.bending * self._bending, work.hessian, np.repeat(step.inertia, 3)]
-        )
+        bending = step.arrays.bending[self._bent] * self._bending
+        values = np.concatenate([membrane.ravel(), bending, work.hessian, np.repeat(step.inertia, 3)])
         held = np.repeat(step.held, 3)
         values[held[self._i] | held[self._j]] = 0.0
         values[len(values) - size :][held] = 1.0

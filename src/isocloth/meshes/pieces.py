@@ -1,4 +1,5 @@
-"""Several cloths as one mesh of separate pieces, which one simulation moves, with contact and friction between them."""
+"""Several cloths as one mesh of separate pieces, which one simulation moves, with contact and friction between them;
+and such a mesh taken apart."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from isocloth.base.errors import InputTypeError, MeshError
+from isocloth.base.typing import IntArray
 from isocloth.meshes.mesh import Mesh
 
 
@@ -34,3 +36,16 @@ def together(meshes: Sequence[Mesh], *, name: str | None = None) -> Mesh:
         corners=np.concatenate([mesh.corners + begin for mesh, begin in zip(given, first, strict=True)]),
         name=name, pieces=True,
     )  # fmt: skip
+
+
+def apart(mesh: Mesh) -> list[tuple[Mesh, IntArray]]:
+    """Every separate piece as a mesh of its own, in the order of `Mesh.piece`, and which nodes of all it has."""
+    found = []
+    for k in range(int(mesh.piece.max()) + 1):
+        nodes = np.flatnonzero(mesh.piece == k).astype(np.int64)
+        number = np.full(mesh.n_vertices, -1, dtype=np.int64)
+        number[nodes] = np.arange(len(nodes))
+        faces = number[mesh.faces[mesh.piece[mesh.faces[:, 0]] == k]]
+        corners = number[mesh.corners]
+        found.append((Mesh(mesh.vertices[nodes], faces, corners=corners[corners >= 0]), nodes))
+    return found

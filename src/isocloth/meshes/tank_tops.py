@@ -44,43 +44,56 @@ def tank_top(
     seed : chooses one of many such meshes.
     """
     width, height = arguments.length("width", width), arguments.length("height", height)
-    neck_width = arguments.length("neck_width", neck_width)
-    neck_depths = [
-        arguments.length("neck_depth", neck_depth),
-        arguments.length("back_neck_depth", back_neck_depth),
-    ]
-    strap, arm_depth = arguments.length("strap", strap), arguments.length("arm_depth", arm_depth)
-    depth = arguments.length("depth", depth)
+    arm_depth, depth = arguments.length("arm_depth", arm_depth), arguments.length("depth", depth)
     element_name = arguments.element(element)
     triangles = arguments.count("triangles", triangles, least=LEAST_TRIANGLES[element_name])
     seed = arguments.count("seed", seed, least=0, most=None)
+    side = Curve(line((0.5 * width, 0.0), (0.5 * width, height - arm_depth)), seam=True)
+    panels = sleeveless(
+        side, width=width, height=height, neck_width=neck_width, neck_depths=(neck_depth, back_neck_depth),
+        strap=strap, arm_depth=arm_depth,
+    )  # fmt: skip
+    vertices, faces = garment(*panels, triangles=triangles, element=element_name, depth=depth, seed=seed)
+    # Its openings are round: no node stands out, even where few nodes make the round edges angular.
+    return Mesh(vertices, faces, corners=[], name="tank top")
+
+
+def sleeveless(
+    side: Curve, *, width: float, height: float, neck_width: float, neck_depths: tuple[float, float], strap: float,
+    arm_depth: float,
+) -> tuple[list[Curve], list[Curve]]:  # fmt: skip
+    """Outlines of the front and the back of a garment with straps; `side` is its right seam from the hem to the arm.
+
+    neck_depths: of the front and of the back. Others as in `tank_top`, all in m.
+    """
+    neck_width = arguments.length("neck_width", neck_width)
+    depths = [
+        arguments.length("neck_depth", neck_depths[0]),
+        arguments.length("back_neck_depth", neck_depths[1]),
+    ]
+    strap = arguments.length("strap", strap)
     if neck_width + 2.0 * strap >= width:
         raise InputError(
             f"neck_width + 2 strap is {neck_width + 2.0 * strap:g} m, expected less than width = {width:g} m"
         )
-    if max(arm_depth, *neck_depths) >= height:
+    if max(arm_depth, *depths) >= height:
         raise InputError(
-            f"the openings are {max(arm_depth, *neck_depths):g} m deep, expected less than height = {height:g} m"
+            f"the openings are {max(arm_depth, *depths):g} m deep, expected less than height = {height:g} m"
         )
     if SHOULDER_DROP * strap >= arm_depth:
         raise InputError(
             f"arm_depth is {arm_depth:g} m, expected more than {SHOULDER_DROP * strap:g} m, "
             f"by which straps of {strap:g} m slope down"
         )
-
-    half, underarm = 0.5 * width, (0.5 * width, height - arm_depth)
+    half, underarm = float(side.points[0, 0]), (0.5 * width, height - arm_depth)
     shoulder = (0.5 * neck_width + strap, height - SHOULDER_DROP * strap)
     collar = (0.5 * neck_width, height)
     hem = Curve(line((-half, 0.0), (half, 0.0)), seam=False)
     right = [
-        Curve(line((half, 0.0), underarm), seam=True),
+        side,
         Curve(arc(underarm, shoulder, level_at_start=True), seam=False),
         Curve(line(shoulder, collar), seam=True),
     ]
-    panels = []
-    for lowest in neck_depths:
-        neckline = Curve(arc(collar, (0.0, height - lowest), level_at_start=False), seam=False)
-        panels.append([hem, *right, neckline, *mirrored([neckline]), *mirrored(right)])
-    vertices, faces = garment(panels[0], panels[1], triangles=triangles, element=element_name, depth=depth, seed=seed)
-    # Its openings are round: no node stands out, even where few nodes make the round edges angular.
-    return Mesh(vertices, faces, corners=[], name="tank top")
+    necklines = [Curve(arc(collar, (0.0, height - lowest), level_at_start=False), seam=False) for lowest in depths]
+    front, back = ([hem, *right, neck, *mirrored([neck]), *mirrored(right)] for neck in necklines)
+    return front, back

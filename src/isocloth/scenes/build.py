@@ -26,9 +26,10 @@ GENERATORS: dict[str, Callable[..., Mesh]] = {
     "irregular_rectangle": meshes.irregular_rectangle,
     "ring": meshes.ring,
     "tank_top": meshes.tank_top,
+    "dress": meshes.dress,
     "shorts": meshes.shorts,
 }
-SEEDED = ("irregular_rectangle", "tank_top", "shorts")
+SEEDED = ("irregular_rectangle", "tank_top", "dress", "shorts")
 
 #: a path may start this far from where its nodes are, relative to the size of the cloth
 FARTHEST_START = 0.05
@@ -36,17 +37,18 @@ FARTHEST_START = 0.05
 
 def build(scene: Scene) -> Simulation:
     """The simulation of a scene, with its grasps and grippers in place and their releases planned."""
-    mesh = cloth_mesh(scene)
     settings = scene.settings
     problems = Problems(scene.source)
     contact: dict[str, Any] = {}
+    pieces = piece_meshes(scene)
+    mesh = _joined(scene, pieces)
     if settings.bending_model == "hinge" and mesh.element != "triangle":
         problems.add(
             "simulation.bending_model",
             ' = "hinge": hinges bend about the edges of triangles; set cloth.element = "triangle"',
         )
         problems.raise_if_any()
-    rest = rest_shape(scene, mesh)
+    rest = rest_shape(scene, pieces)
     if scene.obstacles:
         contact["obstacles"] = build_obstacles(scene.obstacles, problems)
     if settings.self_collision:
@@ -57,8 +59,8 @@ def build(scene: Scene) -> Simulation:
         contact["resolve_start"] = True
     try:
         sim = ScheduledSimulation(
-            _noisy(mesh, scene.cloth),
-            scene.fabric,
+            [_noisy(piece, cloth) for piece, cloth in zip(pieces, scene.cloths, strict=True)],
+            [cloth.fabric for cloth in scene.cloths],
             rest=mesh if rest is None else rest,
             units="m",  # its size was checked with the scene
             timestep=settings.timestep,
@@ -76,7 +78,7 @@ def build(scene: Scene) -> Simulation:
         raise
     for i, plan in enumerate(scene.grasps):
         try:
-            _hold(sim, plan, mesh)
+            _hold(sim, plan, scene, pieces)
         except ValueError as error:
             problems.add(f"grasp[{i}]", as_keys(str(error)))
     for i, pinch in enumerate(scene.pinches):
@@ -89,19 +91,39 @@ def build(scene: Scene) -> Simulation:
 
 
 def cloth_mesh(scene: Scene) -> Mesh:
-    """The rest shape of the cloth of a scene, where the scene places it."""
-    cloth = scene.cloth
+    """The rest shape of the cloth of a scene, where the scene places it; of several pieces all as one mesh."""
+    return _joined(scene, piece_meshes(scene))
+
+
+def piece_meshes(scene: Scene) -> list[Mesh]:
+    """The rest shape of every piece of cloth, where the scene places it."""
+    return [_piece(scene, cloth, scene.called(k)) for k, cloth in enumerate(scene.cloths)]
+
+
+def _joined(scene: Scene, pieces: list[Mesh]) -> Mesh:
+    if len(pieces) == 1:
+        return pieces[0]
+    problems = Problems(scene.source)
+    try:
+        return meshes.together(pieces)
+    except ValueError as error:
+        problems.add("cloth", str(error))
+        problems.raise_if_any()
+        raise
+
+
+def _piece(scene: Scene, cloth: Cloth, called: str) -> Mesh:
     problems = Problems(scene.source)
     try:
         mesh = _load(cloth) if cloth.shape == "file" else _generate(cloth)
     except (ValueError, TypeError, OSError) as error:
-        problems.add("cloth.path" if cloth.shape == "file" else "cloth", str(error))
+        problems.add(f"{called}.path" if cloth.shape == "file" else called, str(error))
         problems.raise_if_any()
         raise
     size = float(np.ptp(mesh.vertices, axis=0).max())
     if size > LARGEST:
         problems.add(
-            "cloth.scale",
+            f"{called}.scale",
             f"the mesh is {size:g} m large; is its unit mm or cm? Then write scale = 0.001 or 0.01",
         )
         problems.raise_if_any()
@@ -109,21 +131,36 @@ def cloth_mesh(scene: Scene) -> Mesh:
     return mesh.transformed(rotation, cloth.position)
 
 
-def rest_shape(scene: Scene, mesh: Mesh) -> Mesh | FloatArray | None:
-    """The rest shape that a scene names beside its mesh: a mesh, or corners (faces, 3, 3) from an array; else None."""
-    path, problems = scene.cloth.rest, Problems(scene.source)
+def rest_shape(scene: Scene, pieces: list[Mesh]) -> Mesh | FloatArray | None:
+    """The rest shape that a scene names beside its meshes: a mesh, or corners (faces, 3, 3) from arrays; else None."""
+    found = [
+        _rest(scene, cloth, mesh, scene.called(k))
+        for k, (cloth, mesh) in enumerate(zip(scene.cloths, pieces, strict=True))
+    ]
+    if all(rest is None for rest in found):
+        return None
+    if len(found) == 1:
+        return found[0]
+    shapes = [mesh if rest is None else rest for rest, mesh in zip(found, pieces, strict=True)]
+    if all(isinstance(rest, Mesh) for rest in shapes):
+        return meshes.together([rest for rest in shapes if isinstance(rest, Mesh)])
+    return np.concatenate([rest.vertices[rest.faces] if isinstance(rest, Mesh) else rest for rest in shapes])
+
+
+def _rest(scene: Scene, cloth: Cloth, mesh: Mesh, called: str) -> Mesh | FloatArray | None:
+    path, problems = cloth.rest, Problems(scene.source)
     if path is None:
         return None
     try:
         if path.suffix == ".npy":
-            corners: FloatArray = scene.cloth.scale * np.load(path, allow_pickle=False).astype(np.float64)
+            corners: FloatArray = cloth.scale * np.load(path, allow_pickle=False).astype(np.float64)
             return corners
-        rest = Mesh.load(path, scale=scene.cloth.scale)
+        rest = Mesh.load(path, scale=cloth.scale)
         if not np.array_equal(rest.faces, mesh.faces):
             raise InputError(f"{path.name} has other faces than the cloth: expected the same mesh in another shape")
         return rest
     except (ValueError, TypeError, OSError) as error:
-        problems.add("cloth.rest", f": {error}")
+        problems.add(f"{called}.rest", f": {error}")
         problems.raise_if_any()
         raise
 
@@ -149,8 +186,12 @@ def _noisy(mesh: Mesh, cloth: Cloth) -> Mesh:
     return mesh.with_vertices(mesh.vertices + heights[:, None] * mesh.vertex_normals)
 
 
-def _hold(sim: ScheduledSimulation, plan: GraspPlan, mesh: Mesh) -> None:
-    nodes = held_nodes(plan, mesh)
+def _hold(sim: ScheduledSimulation, plan: GraspPlan, scene: Scene, pieces: list[Mesh]) -> None:
+    mesh, first = sim.mesh if len(pieces) > 1 else pieces[0], 0
+    if plan.piece:
+        number = [cloth.name for cloth in scene.cloths].index(plan.piece)
+        mesh, first = pieces[number], sum(piece.n_vertices for piece in pieces[:number])
+    nodes = first + held_nodes(plan, mesh)
     start: FloatArray = sim.positions[nodes].copy()
     if isinstance(plan.motion, Follow):
         _check_follow(plan.motion, start, float(np.linalg.norm(np.ptp(mesh.vertices, axis=0))))

@@ -9,7 +9,8 @@ from typing import Any
 
 from isocloth.base.errors import SceneError
 from isocloth.base.files import as_path, existing_file
-from isocloth.scenes.model import Scene
+from isocloth.fabric import Fabric
+from isocloth.scenes.model import Cloth, Scene
 from isocloth.scenes.problems import Problems
 from isocloth.scenes.read_cloth import read_cloth
 from isocloth.scenes.read_fabric import read_fabric
@@ -32,10 +33,10 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
     folder = source.parent if source else Path()
     top = Table(data, "", problems)
     settings = read_settings(_table(top, "simulation", required=True))
+    fabric = read_fabric(_table(top, "fabric"))
     scene = Scene(
         title=top.text("title", ""),
-        cloth=read_cloth(_table(top, "cloth", required=True), folder),
-        fabric=read_fabric(_table(top, "fabric")),
+        cloths=_cloths(top, folder, fabric),
         settings=settings,
         grasps=tuple(
             read_grasp(Table(entry, f"grasp[{i}]", problems), folder, settings.timestep)
@@ -51,9 +52,39 @@ def read_scene(data: dict[str, Any], source: Path | None = None) -> Scene:
         ),
         source=source,
     )
+    _check_pieces(scene, problems)
     top.close()
     problems.raise_if_any()
     return scene
+
+
+def _cloths(top: Table, folder: Path, fabric: Fabric) -> tuple[Cloth, ...]:
+    """The [cloth] table, or all that start with [[cloth]]."""
+    given = top.take("cloth")
+    if not isinstance(given, list):
+        return (read_cloth(_table(top, "cloth", required=True), folder, fabric),)
+    found = entries(top, "cloth")
+    if not given:
+        top.complain("cloth", "expected at least one piece of cloth")
+    tables = [Table(entry, f"cloth[{i}]", top.problems) for i, entry in enumerate(found)]
+    return tuple(read_cloth(table, folder, fabric) for table in tables) or (Cloth(shape="rectangle"),)
+
+
+def _check_pieces(scene: Scene, problems: Problems) -> None:
+    """What pieces of cloth have to have in common, and not; and which of them grasps name."""
+    first, names = scene.cloths[0].fabric.thickness, [cloth.name for cloth in scene.cloths]
+    for i, cloth in enumerate(scene.cloths):
+        if cloth.fabric.thickness != first:
+            problems.add(
+                f"{scene.called(i)}.fabric.thickness",
+                f" = {cloth.fabric.thickness:g}: the first piece is {first:g} m thick; expected one thickness for all",
+            )
+        if cloth.name and cloth.name in names[:i]:
+            problems.add(f"{scene.called(i)}.name", f' = "{cloth.name}": another piece has this name; choose another')
+    for i, grasp in enumerate(scene.grasps):
+        if grasp.piece and grasp.piece not in names:
+            known = ", ".join(f'"{name}"' for name in names if name) or "none, as no [[cloth]] has a name"
+            problems.add(f"grasp[{i}].piece", f' = "{grasp.piece}": no piece of cloth has this name; known are {known}')
 
 
 def parse_file(source: Path) -> dict[str, Any]:

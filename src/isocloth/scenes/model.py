@@ -21,7 +21,8 @@ class Cloth:
     shape: name of the generator, or "file". sizes: its arguments. file, scale: the mesh file and the factor
     from its unit to m. position: translation, applied after the rotation. rotation: rotation vector (axis
     times angle), degrees. noise: standard deviation along the normal, m. seed: of the mesh and of the noise. rest: file
-    of the rest shape, a mesh with the same faces or an array of corners; None = the mesh itself.
+    of the rest shape, a mesh with the same faces or an array of corners; None = the mesh itself. fabric: what it is
+    made of. name: by which grasps know it among others.
     """
 
     shape: str
@@ -33,6 +34,8 @@ class Cloth:
     noise: float = 0.0
     seed: int = 0
     rest: Path | None = None
+    fabric: Fabric = field(default_factory=Fabric)
+    name: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +64,15 @@ class GraspPlan:
     """What is held, how it moves, and when it is let go.
 
     One of these names the nodes: nodes, indices; at, points whose nearest nodes are held, or all nodes
-    within `radius` of them; where, names of places such as "top corners". max_force: N, beyond which it gives way.
+    within `radius` of them; where, names of places such as "top corners". piece: the name of the piece of cloth whose
+    nodes are meant and counted; "" means all of them. max_force: N, beyond which it gives way.
     """
 
     nodes: tuple[int, ...] = ()
     at: tuple[Vector, ...] = ()
     radius: float = 0.0
     where: tuple[str, ...] = ()
+    piece: str = ""
     motion: Motion = field(default_factory=Hold)
     release: float | None = None
     max_force: float | None = None
@@ -114,13 +119,26 @@ class ObstaclePlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A whole scene. source: the file it was read from, which error messages name."""
+    """A whole scene. cloths: its pieces of cloth. source: the file it was read from, which error messages name."""
 
-    cloth: Cloth
+    cloths: tuple[Cloth, ...]
     settings: Settings
-    fabric: Fabric = field(default_factory=Fabric)
     grasps: tuple[GraspPlan, ...] = ()
     pinches: tuple[PinchPlan, ...] = ()
     obstacles: tuple[ObstaclePlan, ...] = ()
     title: str = ""
     source: Path | None = None
+
+    @property
+    def cloth(self) -> Cloth:
+        """The only piece of cloth, or the first."""
+        return self.cloths[0]
+
+    @property
+    def fabric(self) -> Fabric:
+        """What it is made of."""
+        return self.cloth.fabric
+
+    def called(self, index: int) -> str:
+        """A piece of cloth as messages name it."""
+        return "cloth" if len(self.cloths) == 1 else f"cloth[{index}]"

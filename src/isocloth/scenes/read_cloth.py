@@ -1,12 +1,14 @@
-"""The [cloth] table."""
+"""The [cloth] table, or one of several [[cloth]] tables."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
+from isocloth.fabric import Fabric
 from isocloth.meshes.arguments import MOST_NODES
 from isocloth.scenes.model import Cloth
+from isocloth.scenes.read_fabric import read_fabric
 from isocloth.scenes.read_rotation import read_rotation
 from isocloth.scenes.table import Table
 
@@ -22,6 +24,11 @@ SHAPES: dict[str, dict[str, str]] = {
         "back_neck_depth": "length", "strap": "length", "arm_depth": "length", "depth": "length",
         "triangles": "count", "element": "element",
     },
+    "dress": {
+        "width": "length", "waist": "length", "hem": "length", "height": "length", "waist_height": "length",
+        "neck_width": "length", "neck_depth": "length", "back_neck_depth": "length", "strap": "length",
+        "arm_depth": "length", "depth": "length", "triangles": "count",
+    },
     "shorts": {
         "waist": "length", "hem": "length", "length": "length", "rise": "length", "gap": "length",
         "depth": "length", "triangles": "count", "element": "element",
@@ -30,8 +37,8 @@ SHAPES: dict[str, dict[str, str]] = {
 }  # fmt: skip
 
 
-def read_cloth(table: Table, folder: Path) -> Cloth:
-    """Read the table; paths in it are relative to `folder`."""
+def read_cloth(table: Table, folder: Path, fabric: Fabric) -> Cloth:
+    """Read the table; paths in it are relative to `folder`, and `fabric` is that of all pieces."""
     shape = table.choice("shape", tuple(SHAPES), "rectangle")
     if not shape:  # the other fields depend on it: reading them would only add noise
         return Cloth(shape="rectangle")
@@ -49,11 +56,25 @@ def read_cloth(table: Table, folder: Path) -> Cloth:
         noise=table.number("noise", 0.0, unit="m", least=0.0, most=0.1, hint="0.001 is a good choice"),
         seed=table.integer("seed", 0),
         rest=folder / table.text("rest") if table.has("rest") else None,
+        fabric=_fabric(table, fabric),
+        name=table.text("name", ""),
     )
     table.take("rest")
     _foreign_sizes(table, shape)
     table.close()
     return cloth
+
+
+def _fabric(table: Table, fabric: Fabric) -> Fabric:
+    """What the piece is made of: the fabric of all, with what the piece has of its own."""
+    value = table.take("fabric")
+    if isinstance(value, str):
+        value = {"name": value}
+    if isinstance(value, dict):
+        return read_fabric(Table(value, f"{table.name}.fabric", table.problems), fabric)
+    if value is not None:
+        table.complain("fabric", 'expected the name of a fabric, or a table such as { name = "wool", bending = 1e-5 }')
+    return fabric
 
 
 def _size(table: Table, key: str, kind: str) -> Any:

@@ -1,4 +1,4 @@
-"""The [fabric] table: a name, fields of `Fabric`, or both."""
+"""The [fabric] table, and that of a single piece of cloth: a name, fields of `Fabric`, or both."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from isocloth.scenes.problems import nearest
 from isocloth.scenes.table import Table
 
 
-def read_fabric(table: Table) -> Fabric:
-    """The named fabric (or the default one) with the given fields in place of its own."""
-    fabric = Fabric()
+def read_fabric(table: Table, fabric: Fabric | None = None) -> Fabric:
+    """The named fabric (or the given one, or the default) with the given fields in place of its own."""
+    fabric = fabric or Fabric()
     name = table.take("name")
     if isinstance(name, str) and name in fabrics:
         fabric = fabrics[name]

@@ -25,6 +25,7 @@ def read_grasp(table: Table, folder: Path, timestep: float) -> GraspPlan:
         at=_points(table) if table.has("at") else (),
         radius=table.length("radius", 0.0, positive=False),
         where=_places(table) if table.has("where") else (),
+        piece=table.text("piece", ""),
         release=table.number("release", unit="s", above=0.0) if table.has("release") else None,
         max_force=table.number("max_force", unit="N", above=0.0) if table.has("max_force") else None,
         motion=read_motion(table, folder, timestep),

@@ -35,6 +35,31 @@ def as_fabric(fabric: Any) -> Fabric:
     return fabric
 
 
+def as_fabrics(mesh: Any, fabric: Any) -> tuple[Fabric, ...]:
+    """One fabric for all that there is, or one for every piece of the mesh or of the meshes that were given."""
+    if not isinstance(fabric, (list, tuple)):
+        return (as_fabric(fabric),)
+    given = list(mesh) if isinstance(mesh, (list, tuple)) else [mesh]
+    sizes = [int(part.piece.max()) + 1 for part in given]
+    if not isinstance(mesh, (list, tuple)):
+        sizes = [1] * sizes[0]
+    if len(fabric) != len(sizes):
+        raise InputError(
+            f"{len(fabric)} fabrics are given for {len(sizes)} pieces of cloth: expected one for each, in their order, "
+            "or a single one that is not in a list"
+        )
+    fabrics = tuple(as_fabric(one) for one, size in zip(fabric, sizes, strict=True) for _ in range(size))
+    if all(one == fabrics[0] for one in fabrics):
+        return fabrics[:1]
+    unlike = [one.thickness for one in fabrics if one.thickness != fabrics[0].thickness]
+    if unlike:
+        raise InputError(
+            f"pieces of cloth are {fabrics[0].thickness:g} m and {unlike[0]:g} m thick: expected one thickness for "
+            "all; dataclasses.replace(fabric, thickness=...) gives a fabric another one"
+        )
+    return fabrics
+
+
 def as_timestep(value: float) -> float:
     """A length of a step, s."""
     number = finite("timestep", value, "s")

@@ -23,7 +23,8 @@ HEALED = (0.5, 0.1, 0.02)
 def overstretched(cloth: Cloth, error: float) -> bool:
     """Whether a cloth with this isometry error would have torn."""
     # who chose a soft membrane, or a model that is one, wants it to stretch
-    return error > INFEASIBLE and cloth.fabric.membrane is None and cloth.model.inextensible
+    tight = all(fabric.membrane is None for fabric in cloth.fabrics)
+    return error > INFEASIBLE and tight and cloth.model.inextensible
 
 
 def errors(cloth: Cloth, positions: FloatArray, multipliers: FloatArray) -> tuple[float, float]:

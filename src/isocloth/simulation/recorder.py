@@ -100,5 +100,6 @@ class Recorder:
                 "timestep": sim.timestep, "gravity": sim.gravity, "integrator": sim.integrator,
                 "solver": sim.solver.name, "model": {"name": sim.model.name, **asdict(sim.model)},
                 "fabric": asdict(sim.fabric),
+                **({"fabrics": [asdict(fabric) for fabric in sim.fabrics]} if len(sim.fabrics) > 1 else {}),
             },
         )  # fmt: skip

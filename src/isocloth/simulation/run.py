@@ -220,7 +220,7 @@ def _fingerprint(sim: Simulation, plan: Plan) -> str:
         shape.update(sim.cloth.shape.points.tobytes())
     steps = plan.total if plan.last == sim.timestep else (plan.total, plan.last)
     return repr(
-        (steps, plan.stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, sim.fabric,
+        (steps, plan.stride, sim.timestep, sim.gravity, sim.integrator, sim.solver.name, *sim.fabrics,
          sim.settings, len(sim.cloth.rows), shape.hexdigest(), sim.self_collision)
     )  # fmt: skip
 

@@ -27,7 +27,7 @@ from isocloth.obstacles import Obstacle
 from isocloth.simulation import steppers
 from isocloth.simulation.arguments import (
     as_corners,
-    as_fabric,
+    as_fabrics,
     as_gravity,
     as_mesh,
     as_obstacles,
@@ -59,7 +59,8 @@ class Simulation(Holding):
     Args:
         mesh: where the cloth starts; also its rest shape unless `rest` is given. Several cloths that touch each other
             are one mesh of several pieces (`ic.meshes.together`), or a list of meshes.
-        fabric: what it is made of.
+        fabric: what it is made of; of several pieces also a list with a fabric for each, all of one thickness. Between
+            two pieces friction is the geometric mean of theirs.
         timestep: s.
         gravity: m/s^2, along -z.
         model: how the cloth resists: "isometric", "quasi_inextensible", "elastic", "mass_spring" or "nonconforming",
@@ -94,7 +95,7 @@ class Simulation(Holding):
     def __init__(
         self,
         mesh: Mesh | Sequence[Mesh],
-        fabric: Fabric | None = None,
+        fabric: Fabric | Sequence[Fabric] | None = None,
         *,
         model: str | Model = "isometric",
         timestep: float = 0.01,
@@ -122,7 +123,7 @@ class Simulation(Holding):
                 f"extra_force is {type(extra_force).__name__}: expected a function of time, positions and velocities, "
                 "e.g. ic.AirDrag(mesh)"
             )
-        mesh = as_mesh(mesh)
+        given, mesh = mesh, as_mesh(mesh)
         shape = as_corners(mesh, rest, units)
         rest = as_rest(mesh, rest, units) if shape is None else mesh
         obstacles = as_obstacles(obstacles)
@@ -138,11 +139,16 @@ class Simulation(Holding):
         steppers.check_method(chosen, self.method)
         self._discretisation = discretisation
         self.cloth: Cloth = discretise(
-            rest, as_fabric(fabric), gravity=self._gravity, discretisation=discretisation, model=chosen, shape=shape
+            rest,
+            as_fabrics(given, fabric),
+            gravity=self._gravity,
+            discretisation=discretisation,
+            model=chosen,
+            shape=shape,
         )
         world = None
         if surrounded:
-            world = CollisionWorld(rest, self.fabric, obstacles, self_collision, contact_options)
+            world = CollisionWorld(rest, self.fabrics, obstacles, self_collision, contact_options)
             if not resolve_start:
                 check_start(world, mesh.vertices, 0.0)
         self.world: CollisionWorld | None = world
@@ -167,8 +173,13 @@ class Simulation(Holding):
 
     @property
     def fabric(self) -> Fabric:
-        """What the cloth is made of; fixed, like gravity, because the discrete cloth was built from it."""
+        """What the cloth, or its first piece, is made of; fixed, because the discrete cloth was built from it."""
         return self.cloth.fabric
+
+    @property
+    def fabrics(self) -> tuple[Fabric, ...]:
+        """One for the whole cloth, or one for every piece (`mesh.piece`)."""
+        return self.cloth.fabrics
 
     @property
     def rest(self) -> Mesh:
@@ -314,7 +325,7 @@ class Simulation(Holding):
     def expect_contact(self) -> None:
         """A world and a stepper that knows contact, if there were none so far."""
         if self.world is None:
-            self.world = CollisionWorld(self.rest, self.fabric, (), False, self.method.contact_options)
+            self.world = CollisionWorld(self.rest, self.fabrics, (), False, self.method.contact_options)
             try:
                 self._make_stepper()
             except BaseException:

@@ -116,10 +116,12 @@ class Newton:
         """Whether the system needs only the part of bending within elements; see `NewtonOptions.soft_bending`."""
         if cloth.stiffness.nnz == 0 or not np.isfinite(timestep):
             return False
-        fabric = cloth.fabric
         _, further = cloth.near_bending
-        stiffness = fabric.bending + fabric.bending_damping / timestep
-        return further * stiffness <= self.options.soft_bending * fabric.density / timestep**2
+        return all(
+            further * (fabric.bending + fabric.bending_damping / timestep)
+            <= self.options.soft_bending * fabric.density / timestep**2
+            for fabric in cloth.fabrics
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_args": None}  # a copy has arrays of its own
@@ -152,7 +154,7 @@ class Newton:
 
 @kernel
 def _solve(
-    args: KernelArgs, inertia: FloatArray, bending: float, targets: FloatArray, free: BoolArray, load: FloatArray,
+    args: KernelArgs, inertia: FloatArray, bending: FloatArray, targets: FloatArray, free: BoolArray, load: FloatArray,
     start: FloatArray, held: BoolArray, first: bool, tol_gap: float, tol_force: float, force_floor: float,
     max_iterations: int, y: FloatArray, lam: FloatArray,
 ) -> tuple[int, bool, float, float, float]:  # fmt: skip

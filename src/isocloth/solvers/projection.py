@@ -65,7 +65,7 @@ class Projection:
         self.options = options or ProjectionOptions()
         self._mask = cloth.rows.enforced
         self._rows = select(cloth.rows, self._mask)
-        self._mass = cloth.fabric.density * cloth.area
+        self._mass = cloth.mass
         soft = replace(cloth, rows=select(cloth.rows, ~self._mask))
         # what is not a constraint is linearised once, which is one Newton step on the rest of the potential
         self._free = None

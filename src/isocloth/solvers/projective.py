@@ -21,6 +21,8 @@ in every step, and friction afterwards, as far as the push bears it.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from time import perf_counter
+from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -82,6 +84,16 @@ class ProjectiveOptions:
             raise InputError(f"contact {shown(self.contact)} is unknown; choose one of {', '.join(CONTACTS)}")
 
 
+class Solved(NamedTuple):
+    """A step with its contacts and where it ended, to look at."""
+
+    potential: Potential
+    contacts: ContactSet  # in the order in which they were visited
+    start: FloatArray  # (n, 3) m, where they were found
+    positions: FloatArray  # (n, 3) m
+    force: FloatArray  # (c, 3) N, of the contacts
+
+
 class Projective:
     """Projective dynamics of one cloth of springs."""
 
@@ -111,13 +123,16 @@ class Projective:
         self._entries = a, b
         self.factor = Factor(symbolic)
         fronts = self.factor.fronts
-        self._solve = Solve(
+        self.matrix = Solve(
             fronts, np.zeros((n, LANES)), np.zeros((int(fronts.size.max()) + LANES, LANES)),
             np.ones(len(fronts.size), dtype=bool),
         )  # fmt: skip
-        self._factorised: tuple[FloatArray, float, BoolArray] | None = None
+        self._factorised: tuple[FloatArray, FloatArray, BoolArray] | None = None
         #: matrices factorised so far
         self.factorisations = 0
+        #: of the last step: seconds by phase, and what was solved
+        self.seconds: dict[str, float] = {}
+        self.last: Solved | None = None
 
     def solve(self, step: Step, multipliers: FloatArray, *, first: bool = False) -> Outcome:
         """A step without contacts; see `Outcome` for the certificate."""
@@ -127,6 +142,7 @@ class Projective:
         """A step with the contacts that were found at its start; these in their order, and their forces (c, 3), N."""
         o, cloth, n = self.options, self.cloth, self.cloth.n
         penalty, inertia, load = np.zeros(0), step.inertia, step.load
+        times = [perf_counter()]
         if o.drag > 0.0:
             rate = np.full(n, o.drag) / np.broadcast_to(np.ravel(step.h), n)
             rate[contacts.nodes[contacts.weights != 0.0]] = 0.0
@@ -139,17 +155,22 @@ class Projective:
             np.add.at(matrix, contacts.nodes[:, 0], penalty)
         elif o.ordered:
             contacts = outwards(contacts, n)
+        times.append(perf_counter())
         self._factorise(matrix, step.arrays.bending, step.held)
+        times.append(perf_counter())
         y, force = step.start.copy(), np.zeros((len(contacts.gap), 3))
         gradient, nodal = np.empty((n, 3)), np.empty((n, 3))
         p = Potential(
             self.springs, cloth.bending, step.arrays.bending, inertia, load, step.held,
-            cloth.fabric.density * cloth.area,
+            cloth.mass,
         )  # fmt: skip
         found = iterate(
-            p, self._solve, contacts, o.ordered, penalty, o.iterations, o.force, o.force_floor, step.start, y, force,
+            p, self.matrix, contacts, o.ordered, penalty, o.iterations, o.force, o.force_floor, step.start, y, force,
             gradient, nodal,
         )  # fmt: skip
+        times.append(perf_counter())
+        self.seconds = dict(zip(("order", "factorisation", "iterations"), np.diff(times).tolist(), strict=True))
+        self.last = Solved(p, contacts, step.start, y, force)
         if len(penalty):
             _rub(contacts, inertia, step.start, y, force)
         values = cloth.rows.values(y)
@@ -160,18 +181,19 @@ class Projective:
         )  # fmt: skip
         return outcome, contacts, force
 
-    def _factorise(self, inertia: FloatArray, bending: float, held: BoolArray) -> None:
+    def _factorise(self, inertia: FloatArray, bending: FloatArray, held: BoolArray) -> None:
         """P, unless it is that of the step before."""
         old = self._factorised
-        if old is not None and old[1] == bending and np.array_equal(old[0], inertia) and np.array_equal(old[2], held):
+        now = inertia, bending, held
+        if old is not None and all(np.array_equal(*pair) for pair in zip(old, now, strict=True)):
             return
-        matrix = sp.csr_matrix(self._elastic + bending * self.cloth.stiffness + sp.diags(inertia))
+        matrix = sp.csr_matrix(self._elastic + sp.diags(bending) @ self.cloth.stiffness + sp.diags(inertia))
         panel = self.factor.fronts.panel
         panel[:] = 0.0
         a, b = self._entries
         panel[self._place] = np.where(held[a] & (a == b), np.inf, np.asarray(matrix[a, b]).ravel())
         factorise(self.factor.fronts, np.zeros(self.cloth.n))
-        self._factorised = inertia.copy(), bending, held.copy()
+        self._factorised = inertia.copy(), bending.copy(), held.copy()
         self.factorisations += 1
 
 

@@ -28,7 +28,7 @@ class Potential(NamedTuple):
 
     springs: Springs
     matrix: Sparse  # K 1/m^2
-    bending: float  # N m, its factor
+    bending: FloatArray  # (n,) N m, factors of its rows
     inertia: FloatArray  # (n,) N/m
     load: FloatArray  # (n, 3) N
     held: BoolArray  # (n,)
@@ -124,7 +124,7 @@ def slope(p: Potential, y: FloatArray, out: FloatArray) -> float:
             imposed += (out[i, 0] ** 2 + out[i, 1] ** 2 + out[i, 2] ** 2) / p.mass[i]
         g0, g1, g2 = p.inertia[i] * y[i, 0], p.inertia[i] * y[i, 1], p.inertia[i] * y[i, 2]
         for at in range(k.indptr[i], k.indptr[i + 1]):
-            j, v = k.indices[at], p.bending * k.data[at]
+            j, v = k.indices[at], p.bending[i] * k.data[at]
             g0 += v * y[j, 0]
             g1 += v * y[j, 1]
             g2 += v * y[j, 2]

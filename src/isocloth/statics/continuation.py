@@ -93,8 +93,7 @@ def _newton(problem: Problem, found: Found, stable: bool) -> Found | None:
     begin[problem.nodes] = problem.places
     touching = None
     if scene.sim.world is not None and not scene.sim.world.empty:
-        mass = scene.cloth.fabric.density * scene.cloth.area
-        touching = Touching(scene.sim.world, scene.held, begin, _history(found), mass)
+        touching = Touching(scene.sim.world, scene.held, begin, _history(found), scene.cloth.mass)
     solved = solver.solve(
         begin, found.tension, touching, most=20, patience=5, indefinite=True, reach=REACH * scene.size
     )  # fmt: skip

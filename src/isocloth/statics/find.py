@@ -227,7 +227,7 @@ def _touching(scene: Scene, positions: FloatArray, history: ContactHistory) -> T
     world = scene.sim.world
     if world is None or world.empty:
         return None
-    return Touching(world, scene.held, positions, history, scene.cloth.fabric.density * scene.cloth.area)
+    return Touching(world, scene.held, positions, history, scene.cloth.mass)
 
 
 def _say(progress: bool, what: str) -> None:

@@ -66,13 +66,14 @@ class Layout:
         upper = rank[bends.row] <= rank[bends.col]
         above = bends.row[upper].astype(np.int64), bends.col[upper].astype(np.int64)
         self.bends = np.stack(self.symbolic.find(*above), axis=1)
-        self.bend_value = bends.data[upper].astype(np.float64)
+        self.bend_value, self.bend_node = bends.data[upper].astype(np.float64), above[0]
         self.stencils = tuple(_upper(self.symbolic, block) for block in blocks)
 
     @property
     def nbytes(self) -> int:
         """Bytes held by its arrays."""
-        own = (self.row_pairs, self.row_ptr, self.row_value, self.nodes, self.bends, self.bend_value, *self.stencils)
+        own = (self.row_pairs, self.row_ptr, self.row_value, self.nodes, self.bends, self.bend_value, self.bend_node,
+               *self.stencils)  # fmt: skip
         return self.symbolic.nbytes + sum(int(array.nbytes) for array in own)
 
 
@@ -87,7 +88,7 @@ class Hessian:
         unweighted = replace(cloth.rows, weight=_NONE)
         self.layout = _layout(unweighted, cloth.stiffness, stencils, cloth.mesh.vertices, pairs)
         self.cloth, self.held, self.free = cloth, held, np.flatnonzero(np.repeat(~held, 3))
-        self.mass = cloth.fabric.density * cloth.area
+        self.mass = cloth.mass
         self.factor = Factor(self.layout.symbolic)
         self._matrix = np.zeros_like(self.factor.fronts.panel)
         self._blocks = [np.zeros((len(nodes), 3 * nodes.shape[1], 3 * nodes.shape[1])) for nodes in stencils]
@@ -101,7 +102,7 @@ class Hessian:
             self._matrix, cloth.rows.arrays, cloth.rows.rest, cloth.rows.weight, potential.values, potential.jacobian,
             tension, layout.row_pairs, layout.row_ptr, layout.row_value,
         )  # fmt: skip
-        _add_diagonals(self._matrix, layout.bends, cloth.fabric.bending * layout.bend_value)
+        _add_diagonals(self._matrix, layout.bends, cloth.bending_stiffness[layout.bend_node] * layout.bend_value)
         for term, blocks, places in zip(cloth.stencils, self._blocks, layout.stencils, strict=True):
             term.hessian(potential.positions, blocks, psd=False)
             _add_blocks(self._matrix, places, blocks.reshape(-1))

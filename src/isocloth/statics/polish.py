@@ -70,7 +70,7 @@ class Balance(NamedTuple):
 
 def scale_of(cloth: Cloth) -> float:
     """N: the weight of a cloth on earth."""
-    return EARTH * cloth.fabric.density * float(cloth.area.sum())
+    return sum(EARTH * fabric.density * float(cloth.area[nodes].sum()) for fabric, nodes in cloth.parts)
 
 
 def unbalanced(potential: Potential, tension: FloatArray, touching: Touching | None) -> FloatArray:

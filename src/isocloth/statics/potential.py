@@ -46,7 +46,7 @@ class Potential:
         if choose:
             self._free = shorter(self._rows, self.positions)
         evaluate(self._rows, cloth.rows.rest, self._free, self.positions, self.values, self.jacobian)
-        self._outer[:] = cloth.fabric.bending * (cloth.stiffness @ self.positions) - cloth.weight
+        self._outer[:] = cloth.bending_stiffness[:, None] * (cloth.stiffness @ self.positions) - cloth.weight
         for term in cloth.stencils:
             self._outer += assembled_gradient(term, self.positions, cloth.n)
 

@@ -17,7 +17,7 @@ from isocloth.meshes import Mesh
 from isocloth.models import Model, as_model
 from isocloth.obstacles import Obstacle
 from isocloth.simulation import Simulation
-from isocloth.simulation.arguments import as_fabric, as_gravity, as_obstacles, nodal
+from isocloth.simulation.arguments import as_fabrics, as_gravity, as_mesh, as_obstacles, nodal
 from isocloth.simulation.steppers import FreeStepper, make_stepper
 from isocloth.solvers import Newton
 
@@ -30,7 +30,7 @@ class Problem:
     """A cloth, what holds it and what it may touch; `places` (k, 3) m is where the held `nodes` (k,) are."""
 
     mesh: Mesh
-    fabric: Fabric
+    fabrics: tuple[Fabric, ...]  # one, or one for every piece
     model: Model
     rest: Any  # None: the mesh
     nodes: IntArray
@@ -52,9 +52,15 @@ class Problem:
         if parameter == "gravity":
             return self.gravity
         own = parameter in {field.name for field in fields(self.model)} and parameter != "bending"
-        found = getattr(self.model if own else self.fabric, parameter)
+        if not own and len(self.fabrics) > 1:
+            raise InputError(
+                f"{parameter} has {len(self.fabrics)} values, one for every piece of cloth: expected one to continue "
+                "from; give all pieces the same fabric, or continue in gravity"
+            )
+        fabric = self.fabrics[0]
+        found = getattr(self.model if own else fabric, parameter)
         if found is None and parameter in ("gravity_density", "membrane"):
-            found = self.fabric.weight_density if parameter == "gravity_density" else self.fabric.membrane_stiffness
+            found = fabric.weight_density if parameter == "gravity_density" else fabric.membrane_stiffness
         if found is None:
             raise InputError(f"{parameter} is None: expected a number to continue from; give the fabric or model one")
         return float(found)
@@ -69,13 +75,15 @@ class Problem:
             return replace(self, gravity=as_gravity(value))
         if parameter in {field.name for field in fields(self.model)} and parameter != "bending":
             return replace(self, model=replace(self.model, **{parameter: value}))
-        return replace(self, fabric=replace(self.fabric, **{parameter: value}))
+        return replace(self, fabrics=(replace(self.fabrics[0], **{parameter: value}),))
 
-    def simulation(self, positions: FloatArray, fabric: Fabric | None = None, **options: Any) -> Simulation:
+    def simulation(
+        self, positions: FloatArray, fabrics: tuple[Fabric, ...] | None = None, **options: Any
+    ) -> Simulation:
         """A simulation of the cloth at positions (n, 3), with its nodes held there."""
         rest = self.mesh if self.rest is None else self.rest
         sim = Simulation(
-            self.mesh.with_vertices(positions), fabric or self.fabric, model=self.model, rest=rest,
+            self.mesh.with_vertices(positions), _of_pieces(fabrics or self.fabrics), model=self.model, rest=rest,
             gravity=self.gravity, obstacles=self.obstacles, self_collision=self.self_collision, **options,
         )  # fmt: skip
         if len(self.nodes):
@@ -83,15 +91,20 @@ class Problem:
         return sim
 
 
+def _of_pieces(fabrics: tuple[Fabric, ...]) -> Fabric | tuple[Fabric, ...]:
+    """As a simulation takes them: one for all is no list, whatever the number of pieces."""
+    return fabrics[0] if len(fabrics) == 1 else fabrics
+
+
 class Scene:
     """A problem with a stepper for steps of any length, and so much damping that nothing swings for long."""
 
     def __init__(self, problem: Problem, positions: FloatArray) -> None:
-        mesh, fabric = problem.mesh, problem.fabric
+        mesh = problem.mesh
         self.problem, self.nodes, self.places = problem, problem.nodes, problem.places
         self.size = float(np.linalg.norm(np.ptp(mesh.vertices, axis=0)))
         rate = 2.0 * float(np.sqrt(max(problem.gravity / self.size, SLOWEST)))
-        damped = replace(fabric, damping=rate * fabric.density, bending_damping=0.0)
+        damped = tuple(replace(f, damping=rate * f.density, bending_damping=0.0) for f in problem.fabrics)
         self.sim = problem.simulation(positions, damped)
         self.cloth: Cloth = self.sim.cloth
         self.held = self.sim.hands.held
@@ -107,8 +120,7 @@ def as_problem(
     mesh: Any, fabric: Any, model: Any, rest: Any, held: Any, obstacles: Any, self_collision: Any, gravity: Any
 ) -> Problem:
     """The arguments of `equilibrium`, checked as far as a simulation does not."""
-    if not isinstance(mesh, Mesh):
-        raise InputTypeError(f"mesh is {type(mesh).__name__}: expected an isocloth.Mesh, e.g. ic.meshes.rectangle(...)")
+    given, mesh = mesh, as_mesh(mesh)
     chosen = as_model(model)
     if chosen.stepper == "particles":
         raise InputError(
@@ -122,7 +134,7 @@ def as_problem(
             raise InputError(f"{body!r} moves: expected obstacles that stand still; what moves knows no equilibrium")
     nodes, places = _as_held(held, mesh)
     problem = Problem(
-        mesh, as_fabric(fabric), chosen, rest, nodes, places, bodies, bool(self_collision), as_gravity(gravity)
+        mesh, as_fabrics(given, fabric), chosen, rest, nodes, places, bodies, bool(self_collision), as_gravity(gravity)
     )  # fmt: skip
     if problem.gravity > 0.0 and len(nodes) == 0 and not bodies:
         raise ConvergenceError(

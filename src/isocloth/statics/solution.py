@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -222,8 +223,8 @@ class Branch(NamedTuple):
 
 
 def equilibrium(
-    mesh: Mesh,
-    fabric: Fabric | None = None,
+    mesh: Mesh | Sequence[Mesh],
+    fabric: Fabric | Sequence[Fabric] | None = None,
     *,
     model: str | Model = "isometric",
     rest: Mesh | ArrayLike | None = None,
@@ -237,8 +238,9 @@ def equilibrium(
     """Where a cloth comes to rest, without waiting for it.
 
     Args:
-        mesh: the cloth; also its rest shape unless `rest` is given, and its start unless `start` is.
-        fabric: what it is made of.
+        mesh: the cloth, or a list of several; also its rest shape unless `rest` is given, and its start unless
+            `start` is.
+        fabric: what it is made of; of several pieces also a list with a fabric for each.
         model: how it resists, as in `Simulation`; not "nonconforming".
         rest: rest shape.
         held: indices of nodes that stay where `mesh` has them, or a mapping of nodes to positions (3,) m.

@@ -11,8 +11,8 @@ import numpy as np
 from isocloth.base.typing import FloatArray
 
 
-def weight(area: FloatArray, gravity_density: float, gravity: float) -> FloatArray:
-    """Force (n, 3) in N on nodes that carry `area` (n,) m^2, with z up."""
+def weight(area: FloatArray, gravity_density: float | FloatArray, gravity: float) -> FloatArray:
+    """Force (n, 3) in N on nodes that carry `area` (n,) m^2 of one density or (n,) of them, with z up."""
     force = np.zeros((len(area), 3))
     force[:, 2] = -gravity_density * gravity * area
     return force

@@ -16,6 +16,7 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
 from isocloth.base.typing import FloatArray, IntArray
 
@@ -66,8 +67,9 @@ class DampedTerm(Term, Protocol):
         """Measure of strain of every stencil, (e,)."""
         ...
 
-    def damped(self, rate: float, past: FloatArray) -> DampedTerm:
-        """The term with the viscous potential of a step: `rate` is the viscosity over the step's length."""
+    def damped(self, rate: ArrayLike, past: FloatArray) -> DampedTerm:
+        """The term with the viscous potential of a step: `rate` is the viscosity over the step's length, one number or
+        one per stencil (e,)."""
         ...
 
 

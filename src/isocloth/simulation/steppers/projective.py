@@ -7,6 +7,7 @@ is, and says so.
 from __future__ import annotations
 
 from contextlib import nullcontext
+from time import perf_counter
 
 import numpy as np
 
@@ -34,6 +35,8 @@ class ProjectiveStepper(FreeStepper):
     def __init__(self, cloth: Cloth, solver: Projective, world: CollisionWorld | None) -> None:
         super().__init__(cloth, solver, "euler")
         self.projective, self.world = solver, world
+        #: in which the contacts of the last step were found
+        self.seconds = 0.0
 
     def suits(self, timestep: float) -> bool:
         """The matrix of another length is another one, and found when it is needed."""
@@ -55,11 +58,12 @@ class ProjectiveStepper(FreeStepper):
                 step = step.with_springs(*targets.springs)
             led = np.where(step.held[:, None], step.start, step.load / step.inertia[:, None])
             step = step._replace(arrays=step.arrays._replace(start=led))
-            detector, contacts = None, empty_contacts(0)
+            detector, contacts, begin = None, empty_contacts(0), perf_counter()
             if world is not None and not world.empty:
                 world.place(state.placed, targets.placed, state.time, state.time + h)
                 detector = ContactDetector(world, state.positions, targets.held, state.time, state.time + h)
                 contacts = detector.find(led)
+            self.seconds = perf_counter() - begin
             outcome, contacts, force = self.projective.solve_among(step, contacts)
         positions = outcome.positions
         if float(np.abs(positions - state.positions).max()) > FURTHEST or not np.isfinite(positions).all():

@@ -32,7 +32,7 @@ NOBODY = np.zeros(0, dtype=np.int64)
 
 def largest_press(cloth: Cloth) -> float:
     """N, with which a grasp without a limit presses at most."""
-    return PRESS * EARTH * cloth.fabric.density * float(cloth.area.sum())
+    return sum(PRESS * EARTH * fabric.density * float(cloth.area[nodes].sum()) for fabric, nodes in cloth.parts)
 
 
 class Limit(NamedTuple):
