@@ -9,7 +9,7 @@ from functools import partial
 import numpy as np
 
 from isocloth.base.typing import FloatArray
-from isocloth.contact.contact_set import ContactSet
+from isocloth.contact.contact_set import ContactSet, chosen_contacts
 from isocloth.contact.detector import ContactDetector
 from isocloth.contact.world import CollisionWorld
 from isocloth.friction.gauss_seidel import alart_curnier, mobility, sweep
@@ -31,9 +31,7 @@ def seconds(run: Callable[[], object], repeats: int = 3) -> float:
 
 def of_bodies(c: ContactSet, own: bool) -> ContactSet:
     """Contacts between layers, or those with bodies, in their order."""
-    chosen = (c.body == 0) == own
-    columns = [np.ascontiguousarray(column[chosen]) for column in c]
-    return ContactSet(*columns)
+    return chosen_contacts(c, (c.body == 0) == own)
 
 
 def phases(solver: Projective, last: Solved) -> dict[str, float]:
@@ -44,7 +42,7 @@ def phases(solver: Projective, last: Solved) -> dict[str, float]:
     for name, own in (("forces of the body", False), ("forces between layers", True)):
         c = of_bodies(last.contacts, own)
         loose, push = mobility(c, p.inertia, p.held), np.zeros((len(c.gap), 3))
-        spent[name] = seconds(partial(sweep, c, loose, p.inertia, p.held, moved, push))
+        spent[name] = seconds(partial(sweep, c, loose, p.inertia, p.held, moved, moved, push))
     matrix = solver.matrix
     spent["solve"] = seconds(lambda: solve_eight(matrix.fronts, room, matrix.work, matrix.wanted))
     return spent

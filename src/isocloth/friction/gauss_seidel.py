@@ -99,6 +99,31 @@ def sweep(
 
 
 @kernel
+def alart_curnier(
+    c: ContactSet, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray
+) -> tuple[float, float]:
+    """Mean distance of pushes from those that their contacts ask for (Alart and Curnier's error), and their mean size.
+
+    The displacement of a contact is weighed with the inertia that it moves.
+    """
+    loose = mobility(c, mass, held)
+    u, new = np.zeros(3), np.zeros(3)
+    off = size = 0.0
+    for k in range(len(c.gap)):
+        if loose[k] == 0.0:
+            continue
+        _relative(c, k, moved, u)
+        _lawful(c, k, u, loose[k], push[k], new)
+        difference = square = 0.0
+        for d in range(3):
+            difference += (new[d] - push[k, d]) ** 2
+            square += push[k, d] ** 2
+        off, size = off + np.sqrt(difference), size + np.sqrt(square)
+    count = max(len(c.gap), 1)
+    return off / count, size / count
+
+
+@kernel
 def unmet(c: ContactSet, mass: FloatArray, held: BoolArray, moved: FloatArray, push: FloatArray) -> float:
     """How far pushes (c, 3) are from those that their contacts ask for where nodes have moved by (n, 3), m: the largest
     difference, relative to the largest push; 0 where gaps are closed or open, and slips undone as far as friction goes.

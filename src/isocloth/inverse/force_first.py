@@ -270,7 +270,7 @@ def _full_columns(spread: sp.csr_matrix, balance: FloatArray) -> FloatArray:
     parts = np.zeros((spread.shape[1], len(balance)))
     for first in range(0, len(balance), 6):
         own = balance[first : first + 6]
-        left, size, right = np.linalg.svd(own, full_matrices=False)
+        _, size, right = np.linalg.svd(own, full_matrices=False)
         good = size > 1e-6 * size[0]
         parts[:, first : first + int(good.sum())] = right[good].T
         places = np.flatnonzero(np.abs(own).max(axis=0) > 0.0)

@@ -58,7 +58,7 @@ def lay_on(problem: Problem, sim: Simulation) -> FloatArray:
     x, world = problem.mesh.vertices.copy(), sim.world
     if world is None:
         return x
-    held, slack = sim.hands.held, TOUCHING * problem.fabric.thickness
+    held, slack = sim.hands.held, TOUCHING * problem.fabrics[0].thickness
     for sweep in range(ROUNDS):
         found = ContactDetector(world, x, held, 0.0, 0.0).find(x)
         if sweep == 0:
@@ -67,7 +67,7 @@ def lay_on(problem: Problem, sim: Simulation) -> FloatArray:
             node = found.nodes[lone, np.argmax(found.weights[lone], axis=1)]
             x[node] -= found.gap[lone, None] * found.normal[lone]
             continue
-        if not len(found.gap) or found.gap.min() >= -SETTLED * problem.fabric.thickness:
+        if not len(found.gap) or found.gap.min() >= -SETTLED * problem.fabrics[0].thickness:
             break
         smooth = found._replace(friction=np.zeros_like(found.friction), slip=np.zeros_like(found.slip))
         moved, push = np.zeros_like(x), np.zeros((len(found.gap), 3))
@@ -84,10 +84,10 @@ def find_supports(problem: Problem, sim: Simulation, x: FloatArray, contacts: ob
     parts = [_hands(problem.nodes)]
     if sim.world is not None:
         found = ContactDetector(sim.world, x, sim.hands.held, 0.0, 0.0).find(x)
-        near = np.abs(found.gap) <= ON * problem.fabric.thickness
+        near = np.abs(found.gap) <= ON * problem.fabrics[0].thickness
         if contacts is not None:
             named = _as_nodes(contacts, problem.mesh.n_vertices)
-            near = np.isin(np.where(found.weights != 0.0, found.nodes, named[0]), named).all(axis=1)
+            near = np.all(np.isin(np.where(found.weights != 0.0, found.nodes, named[0]), named), axis=1)
             missing = np.setdiff1d(named, found.nodes[near][found.weights[near] != 0.0])
             if len(missing):
                 raise InputError(
@@ -111,11 +111,11 @@ def _refuse_deep(problem: Problem, found: ContactSet, slack: float) -> None:
         return
     k = deep[np.argmin(found.gap[deep])]
     what = "another layer" if found.body[k] == 0 else repr(problem.obstacles[found.body[k] - 1])
-    kept = 0.5e3 * problem.fabric.thickness
+    kept = 0.5e3 * problem.fabrics[0].thickness
     raise InputError(
         f"target: node {int(found.nodes[k, np.argmax(np.abs(found.weights[k]))])} is {-1e3 * found.gap[k]:.3g} mm too "
-        f"near to {what}, {len(deep)} nodes are: expected at least {kept:g} mm between the mid-surface of the cloth and "
-        "a body; move the target out of it"
+        f"near to {what}, {len(deep)} nodes are: expected at least {kept:g} mm between the mid-surface of the cloth "
+        "and a body; move the target out of it"
     )
 
 

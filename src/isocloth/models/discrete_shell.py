@@ -11,9 +11,8 @@ from isocloth.models.shell import Limit, Shell
 from isocloth.terms.area_stretch import AreaStretch
 from isocloth.terms.dihedral_bending import RIGIDITY, DihedralBending
 from isocloth.terms.edge_stretch import EdgeStretch
-from isocloth.terms.rest_shape import RestShape
+from isocloth.terms.rest_shape import RestShape, RestTerm
 from isocloth.terms.rows import Rows
-from isocloth.terms.term import Term
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,12 +43,12 @@ class DiscreteShell(Shell):
         """Lengths of the edges."""
         return EdgeStretch.of(rest, self.stretch).rows()
 
-    def stencils(self, rest: RestShape) -> tuple[Term, ...]:
+    def stencils(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """Dihedral angles and, if they resist, areas."""
-        bent: Term = DihedralBending.of(rest, self.bending)
+        bent: RestTerm = DihedralBending.of(rest, self.bending)
         return (bent, AreaStretch.of(rest, self.area)) if self.area > 0.0 else (bent,)
 
-    def energies(self, rest: RestShape) -> tuple[Term, ...]:
+    def energies(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """Edges, angles and areas."""
         return (EdgeStretch.of(rest, self.stretch), *self.stencils(rest))
 

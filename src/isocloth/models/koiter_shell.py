@@ -11,10 +11,9 @@ from isocloth.terms.koiter_bending import KoiterBending
 from isocloth.terms.mid_edge import NORMALS
 from isocloth.terms.neo_hookean import NeoHookeanMembrane
 from isocloth.terms.neo_hookean_excess import NeoHookeanExcess
-from isocloth.terms.rest_shape import RestShape
+from isocloth.terms.rest_shape import RestShape, RestTerm
 from isocloth.terms.rows import Rows
 from isocloth.terms.stvk import StVKMembrane
-from isocloth.terms.term import Term
 
 MEMBRANES = ("stvk", "neo-hookean")
 
@@ -52,13 +51,13 @@ class KoiterShell(Shell):
         """Green's strain in every face, with the energy of St. Venant and Kirchhoff."""
         return StVKMembrane.of(rest, self.young, self.poisson, self.thickness).rows()
 
-    def stencils(self, rest: RestShape) -> tuple[Term, ...]:
+    def stencils(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """The second fundamental form and what a neo-Hookean membrane costs beyond the rows."""
         material = {"young": self.young, "poisson": self.poisson, "thickness": self.thickness}
-        bent: Term = KoiterBending.of(rest, self.normals, material)
+        bent: RestTerm = KoiterBending.of(rest, self.normals, material)
         return (bent,) if self.membrane == "stvk" else (bent, NeoHookeanExcess.of(rest, **material))
 
-    def energies(self, rest: RestShape) -> tuple[Term, ...]:
+    def energies(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """Membrane and second fundamental form."""
         kind = StVKMembrane if self.membrane == "stvk" else NeoHookeanMembrane
         return (kind.of(rest, self.young, self.poisson, self.thickness), self.stencils(rest)[0])

@@ -15,9 +15,8 @@ from isocloth.base.numeric import as_float, shown
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.models.model import Model, Terms
-from isocloth.terms.rest_shape import RestShape
+from isocloth.terms.rest_shape import RestShape, RestTerm
 from isocloth.terms.rows import Rows
-from isocloth.terms.term import Term
 
 #: stiffness over density, (m/s)^2, above which a sheet is stiffer for its weight than solid fibres are: cotton has 8
 #: GPa and 1540 kg/m^3, a sheet of paper about two thirds of that
@@ -104,11 +103,11 @@ class Shell(Model):
         """What of the membrane is a row."""
         raise NotImplementedError
 
-    def stencils(self, rest: RestShape) -> tuple[Term, ...]:
+    def stencils(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """What is no row."""
         raise NotImplementedError
 
-    def energies(self, rest: RestShape) -> tuple[Term, ...]:
+    def energies(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """All energies of the shell as terms, with derivatives in the rest shape and in parameters."""
         raise NotImplementedError
 

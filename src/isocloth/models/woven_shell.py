@@ -11,9 +11,8 @@ from isocloth.base.errors import FabricError
 from isocloth.models.shell import Limit, Shell
 from isocloth.terms.mid_edge import NORMALS
 from isocloth.terms.orthotropic import OrthotropicMembrane
-from isocloth.terms.rest_shape import RestShape
+from isocloth.terms.rest_shape import RestShape, RestTerm
 from isocloth.terms.rows import Rows
-from isocloth.terms.term import Term
 from isocloth.terms.woven_bending import WovenBending
 
 
@@ -66,11 +65,11 @@ class WovenShell(Shell):
         """Green's strain along the threads."""
         return self._membrane(rest).rows()
 
-    def stencils(self, rest: RestShape) -> tuple[Term, ...]:
+    def stencils(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """The second fundamental form."""
         return (WovenBending.of(rest, self.normals, self._rigidities, self._membrane(rest).direction),)
 
-    def energies(self, rest: RestShape) -> tuple[Term, ...]:
+    def energies(self, rest: RestShape) -> tuple[RestTerm, ...]:
         """Membrane and second fundamental form."""
         return (self._membrane(rest), *self.stencils(rest))
 

@@ -26,6 +26,7 @@ from isocloth.base.errors import InputError, InputTypeError, MeshError
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.dihedral import hinges_of
+from isocloth.terms.term import Term
 
 #: distance of two copies of a corner, relative to the edge, below which they are in the same place
 SAME_PLACE = 1e-6
@@ -176,21 +177,12 @@ class RestShape:
         return joined
 
 
-class RestTerm(Protocol):
-    """A term over stencils that knows the rest shape it came from."""
-
-    @property
-    def stencils(self) -> IntArray:
-        """(e, m) nodes."""
-        ...
+class RestTerm(Term, Protocol):
+    """A term that knows the rest shape it came from."""
 
     @property
     def rest_stencils(self) -> IntArray:
         """(e, k) points of the rest shape that a stencil depends on: the columns of `rest_gradient`."""
-        ...
-
-    def rest_gradient(self, x: FloatArray) -> FloatArray:
-        """(e, 3m, 3k) N/m."""
         ...
 
 
