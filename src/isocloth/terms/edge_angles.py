@@ -34,7 +34,7 @@ MOST_ITERATIONS, MOST_PRODUCTS = 50, 400
 @inlined
 def _change(
     edges: IntArray, side: FloatArray, height: FloatArray, theta: FloatArray, form: FloatArray, target: FloatArray,
-    ratio: float, past: FloatArray, tangent: bool, phi: FloatArray, f: int, out: FloatArray,
+    ratio: FloatArray, past: FloatArray, tangent: bool, phi: FloatArray, f: int, out: FloatArray,
 ) -> float:  # fmt: skip
     """Energy of a face; out (4, 3) = W r, 2 h f', 2 h f'', and r = u - ubar + rho (u - past)."""
     for i in range(3):
@@ -46,9 +46,9 @@ def _change(
     for i in range(3):
         for j in range(3):
             one = (out[3, i] - target[f, i]) * (out[3, j] - target[f, j])
-            total += form[f, i, j] * (one + ratio * (out[3, i] - past[f, i]) * (out[3, j] - past[f, j]))
+            total += form[f, i, j] * (one + ratio[f] * (out[3, i] - past[f, i]) * (out[3, j] - past[f, j]))
     for i in range(3):
-        out[3, i] = out[3, i] - target[f, i] + ratio * (out[3, i] - past[f, i])
+        out[3, i] = out[3, i] - target[f, i] + ratio[f] * (out[3, i] - past[f, i])
     for i in range(3):
         out[0, i] = form[f, i, 0] * out[3, 0] + form[f, i, 1] * out[3, 1] + form[f, i, 2] * out[3, 2]
     return 0.5 * total
@@ -57,7 +57,7 @@ def _change(
 @kernel
 def face_states(
     edges: IntArray, side: FloatArray, height: FloatArray, theta: FloatArray, form: FloatArray, target: FloatArray,
-    ratio: float, past: FloatArray, tangent: bool, phi: FloatArray, energy: FloatArray, out: FloatArray,
+    ratio: FloatArray, past: FloatArray, tangent: bool, phi: FloatArray, energy: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """Energies (f,) J and, for every face, the lines (f, 4, 3) of `_change`."""
     for f in range(len(edges)):
@@ -105,7 +105,7 @@ def _conjugate_gradients(
 @kernel
 def relax(
     edges: IntArray, side: FloatArray, height: FloatArray, theta: FloatArray, form: FloatArray, target: FloatArray,
-    ratio: float, past: FloatArray, tangent: bool, phi: FloatArray,
+    ratio: FloatArray, past: FloatArray, tangent: bool, phi: FloatArray,
 ) -> float:  # fmt: skip
     """Write the angles (edges,) rad of least energy into phi, beginning from those in it; returns the last change."""
     count = len(edges)
@@ -122,7 +122,7 @@ def relax(
                 slope = side[f, i] * state[f, 1, i]
                 g[edges[f, i]] += state[f, 0, i] * slope
                 for j in range(3):
-                    block[f, i, j] = (1.0 + ratio) * form[f, i, j] * slope * side[f, j] * state[f, 1, j]
+                    block[f, i, j] = (1.0 + ratio[f]) * form[f, i, j] * slope * side[f, j] * state[f, 1, j]
                 diagonal[edges[f, i]] += block[f, i, i]
                 block[f, i, i] += state[f, 0, i] * state[f, 2, i]
         # of an edge whose angle has no hold at all (f' = 0) nothing is known

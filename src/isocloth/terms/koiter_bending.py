@@ -75,7 +75,7 @@ class KoiterBending:
     form: FloatArray  # W (f, 3, 3) J/m^2
     target: FloatArray  # ubar (f, 3) m
     target_gradient: FloatArray  # (f, 3, 36) dubar/dX over `corners`
-    ratio: float  # r / D
+    ratio: FloatArray  # (f,) r / D
     past: FloatArray  # (f, 3) m
     _known: list[tuple[FloatArray, FaceState]] = field(init=False, repr=False, default_factory=list)
     name: ClassVar[str] = "koiter"
@@ -92,8 +92,9 @@ class KoiterBending:
         form = form_of(rest.metric, cls.law(parameters), direction)
         target, slope = _rest_values(rest, corners, normals == "tan")
         return cls(
-            rest, parameters, direction, normals, patches, corners, form, target, slope, 0.0, np.zeros_like(target)
-        )
+            rest, parameters, direction, normals, patches, corners, form, target, slope, np.zeros(len(form)),
+            np.zeros_like(target),
+        )  # fmt: skip
 
     @staticmethod
     def law(parameters: Mapping[str, Any]) -> Any:
@@ -114,10 +115,11 @@ class KoiterBending:
     def damped(self, rate: ArrayLike, past: FloatArray) -> KoiterBending:
         """The same with the viscous potential of a step, in place of any before.
 
-        rate: r in N m; past: (f, 3) m, what `strain` gave at the beginning of the step.
+        rate: r in N m, one or (f,); past: (f, 3) m, what `strain` gave at the beginning of the step.
         """
         stiffness = float(self.law(self.parameters)[0, 0])
-        return replace(self, ratio=float(np.asarray(rate)) / max(stiffness, 1e-300), past=past)
+        every = np.broadcast_to(np.asarray(rate, dtype=np.float64), len(self.form))
+        return replace(self, ratio=every / max(stiffness, 1e-300), past=past)
 
     def strain(self, x: FloatArray) -> FloatArray:
         """u (f, 3) m at positions x (n, 3)."""
@@ -175,7 +177,8 @@ class KoiterBending:
         if self.normals != "average":
             relax(*given)
         face_states(*given, energy, lines)
-        values = (lines[:, 3] + self.target + self.ratio * self.past) / (1.0 + self.ratio)
+        ratio = self.ratio[:, None]
+        values = (lines[:, 3] + self.target + ratio * self.past) / (1.0 + ratio)
         found = FaceState(phi, energy, lines, values)
         # two, because a step with damping asks for the positions before it and for those before them
         self._known[:] = [(x.copy(), found), *self._known[:1]]
@@ -206,7 +209,7 @@ class KoiterBending:
             self.patches, x, state.phi, self.normals == "tan", state.lines, self.form, 1.0 + self.ratio, mixed
         )
         slope = self.patches.side * state.lines[:, 1]
-        own = (1.0 + self.ratio) * self.form * slope[:, :, None] * slope[:, None, :]
+        own = (1.0 + self.ratio[:, None, None]) * self.form * slope[:, :, None] * slope[:, None, :]
         for i in range(3):
             own[:, i, i] += state.lines[:, 0, i] * state.lines[:, 2, i]
         return blocks, mixed, own

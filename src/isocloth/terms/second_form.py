@@ -44,8 +44,8 @@ def form_gradients(
 
 @kernel
 def form_hessians(
-    patches: Patches, x: FloatArray, phi: FloatArray, tangent: bool, lines: FloatArray, form: FloatArray, scale: float,
-    psd: bool, out: FloatArray,
+    patches: Patches, x: FloatArray, phi: FloatArray, tangent: bool, lines: FloatArray, form: FloatArray,
+    scale: FloatArray, psd: bool, out: FloatArray,
 ) -> None:  # fmt: skip
     """c J^T W J (f, 18, 18) and, unless `psd`, the second derivatives of u."""
     hinge, of_height, of_angle = np.empty(4, dtype=np.int64), np.empty((4, 3)), np.empty((4, 3))
@@ -56,7 +56,7 @@ def form_hessians(
         for i in range(3):
             for k in range(18):
                 one = form[f, i, 0] * slopes[0, k] + form[f, i, 1] * slopes[1, k] + form[f, i, 2] * slopes[2, k]
-                weighted[i, k] = scale * one
+                weighted[i, k] = scale[f] * one
         block = out[f]
         for j in range(18):
             a, b, c = slopes[0, j], slopes[1, j], slopes[2, j]
@@ -71,8 +71,8 @@ def form_hessians(
 
 @kernel
 def form_couplings(
-    patches: Patches, x: FloatArray, phi: FloatArray, tangent: bool, lines: FloatArray, form: FloatArray, scale: float,
-    out: FloatArray,
+    patches: Patches, x: FloatArray, phi: FloatArray, tangent: bool, lines: FloatArray, form: FloatArray,
+    scale: FloatArray, out: FloatArray,
 ) -> None:  # fmt: skip
     """d^2E / dx dphi (f, 18, 3)."""
     hinge, of_height, of_angle = np.empty(4, dtype=np.int64), np.empty((4, 3)), np.empty((4, 3))
@@ -81,7 +81,7 @@ def form_couplings(
         form_slopes(patches, f, x, phi, tangent, hinge, slopes, of_height, of_angle)
         for i in range(3):
             side = patches.side[f, i]
-            stiff = side * scale * lines[f, 1, i]
+            stiff = side * scale[f] * lines[f, 1, i]
             for k in range(18):
                 one = form[f, i, 0] * slopes[0, k] + form[f, i, 1] * slopes[1, k] + form[f, i, 2] * slopes[2, k]
                 out[f, k, i] = stiff * one
