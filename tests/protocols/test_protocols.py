@@ -108,7 +108,7 @@ def test_bad_input_is_named():
         protocols.lateral_buckling(widths=[3.0])
     with pytest.raises(ValueError, match="frictions is empty"):
         protocols.stick_slip(frictions=[])
-    with pytest.raises(ValueError, match="expected 'quad' or 'triangle'"):
+    with pytest.raises(ValueError, match="'quad', 'triangle', 'alike'"):
         protocols.cantilever(element="hexagon")
     with pytest.raises(ValueError, match="at least 4 x 1 elements"):
         make_strip(0.1, 0.1, 2, 1, element="quad")

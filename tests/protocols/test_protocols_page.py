@@ -25,6 +25,6 @@ def test_its_commands_are_understood():
         for line in block.split("\n")
         if line
     ]
-    assert len(lines) == 6
+    assert len(lines) == 7
     for line in lines:
         make_parser().parse_args(shlex.split(line)[1:])

@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 from isocloth.base.errors import InputError, UnknownNameError
 from isocloth.base.files import check_place
 from isocloth.cli.columns import columns
-from isocloth.models import MODELS
+from isocloth.models import BY_NAME
 
 if TYPE_CHECKING:
     from isocloth.protocols import Measured, Verdict
 
 #: a rival that is no model of isocloth
 RIVAL = "mujoco_flex"
+#: shells with other normals or another membrane than they have by themselves; see `protocols.BY_VARIANT`
+VARIANTS = ("koiter-sin", "koiter-tan", "koiter-neo-hookean", "woven-tan")
 NAMES = ("cantilever", "lateral_buckling", "rotation", "stick_slip")
 MEASURED = ("cantilever", "stick_slip")
 
@@ -24,10 +26,11 @@ def protocol(options: argparse.Namespace) -> int:
     """Run models through a protocol, print tables and verdicts, draw the curves."""
     from isocloth import protocols
 
-    chosen = list(MODELS) if options.model == ["all"] else options.model
+    known = tuple(protocols.BY_VARIANT)
+    chosen = list(known) if options.model == ["all"] else options.model
     for name in chosen:
-        if name not in (*MODELS, RIVAL):
-            raise UnknownNameError(f"model {name!r} is unknown; choose some of {', '.join((*MODELS, RIVAL))}, or all")
+        if name not in (*known, RIVAL):
+            raise UnknownNameError(f"model {name!r} is unknown; choose some of {', '.join((*known, RIVAL))}, or all")
     if options.output is not None:
         if Path(options.output).suffix.lower() != ".png":
             raise InputError(f"the plot is a .png file, but {options.output!r} was given; rename it")
@@ -52,13 +55,14 @@ def _settings(options: argparse.Namespace) -> dict[str, Any]:
     given = {
         "elements": options.elements, "element": options.element, "tolerance": options.tolerance,
         "contact": options.contact, "gammas": options.gammas, "widths": options.widths,
-        "frictions": options.frictions,
+        "frictions": options.frictions, "solver": options.solver, "poisson": options.poisson,
+        "thickness": options.thickness, "method": options.method,
     }  # fmt: skip
     known = {
-        "cantilever": ("elements", "element", "tolerance", "gammas"),
-        "lateral_buckling": ("elements", "element", "tolerance", "widths"),
+        "cantilever": ("elements", "element", "tolerance", "gammas", "poisson", "thickness"),
+        "lateral_buckling": ("elements", "element", "tolerance", "widths", "poisson", "thickness", "method"),
         "rotation": ("elements", "element"),
-        "stick_slip": ("elements", "element", "tolerance", "contact", "frictions"),
+        "stick_slip": ("elements", "element", "tolerance", "contact", "frictions", "solver"),
     }[options.name]
     settings = {name: value for name, value in given.items() if value is not None}
     for name in settings:
@@ -73,7 +77,7 @@ def _run(name: str, model: str, settings: dict[str, Any]) -> Verdict:
     from isocloth import protocols
 
     if model != RIVAL:
-        verdict: Verdict = getattr(protocols, name)(model, **settings)
+        verdict: Verdict = getattr(protocols, name)(protocols.BY_VARIANT[model], **settings)
         return verdict
     if name == "stick_slip":
         raise InputError(
@@ -131,13 +135,17 @@ def add_protocol(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=["isometric"],
         metavar="NAME",
-        help=f"some of {', '.join(MODELS)}, {RIVAL}, or all",
+        help=f"some of {', '.join(BY_NAME)}, {', '.join(VARIANTS)}, {RIVAL}, or all",
     )
     parser.add_argument("-o", "--output", help="plot of the curves, .png")
     parser.add_argument("--elements", type=int, metavar="N", help="along the strip")
-    parser.add_argument("--element", choices=("quad", "triangle"), help="default: what the model takes")
+    parser.add_argument("--element", choices=("quad", "triangle", "alike"), help="default: what the model takes")
     parser.add_argument("--tolerance", type=float, metavar="E", help="largest relative error of an OK")
     parser.add_argument("--contact", choices=("coulomb", "gauss_seidel", "lagged"), help="of stick_slip")
+    parser.add_argument("--solver", choices=("newton", "projective"), help="of stick_slip")
+    parser.add_argument("--method", choices=("stability", "procedure"), help="of lateral_buckling")
+    parser.add_argument("--poisson", type=float, metavar="NU", help="Poisson's ratio, of shells")
+    parser.add_argument("--thickness", type=float, metavar="T", help="in lengths, of shells")
     parser.add_argument("--gammas", type=float, nargs="+", metavar="G", help="of cantilever")
     parser.add_argument("--widths", type=float, nargs="+", metavar="W", help="of lateral_buckling, in lengths")
     parser.add_argument("--frictions", type=float, nargs="+", metavar="MU", help="of stick_slip")

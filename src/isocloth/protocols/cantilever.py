@@ -1,4 +1,14 @@
-"""Cantilever: a strip clamped level at one end hangs under its weight; H/W of its tip over Gamma."""
+"""Cantilever: a strip clamped level at one end hangs under its weight; H/W of its tip over Gamma.
+
+The master curve is that of a sheet that bends to a cylinder, of the rigidity D of a plate. A strip with Poisson's ratio
+nu curls across as well, and a narrow one has the rigidity D (1 - nu^2) of a beam only: at the same Gamma it hangs
+lower, up to the master curve at Gamma / (1 - nu^2). So shells are run with nu = 0, where both are the same; with
+another nu the curve lies between the two, `bracket`.
+
+Elements are graded towards the clamp, where a soft strip bends within L / sqrt(Gamma), and one across is enough. Not so
+for shells whose rigidity depends on the shape of triangles (a discrete shell) or on the border (edges with angles of
+their own, whose triangles at the border are soft, the more the longer they are): they get squares all along.
+"""
 
 from __future__ import annotations
 
@@ -6,29 +16,23 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError
+from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
-from isocloth.models import Model
+from isocloth.models import Model, as_model
+from isocloth.protocols.follow import solver_of
 from isocloth.protocols.master_curves import SOFTEST, STIFFEST, cantilever_curve
-from isocloth.protocols.strip import (
-    Problem,
-    Solver,
-    carried,
-    element_of,
-    length_of,
-    make_strip,
-    material,
-    settle,
-)
-from isocloth.protocols.verdict import Verdict
+from isocloth.protocols.strip import Problem, Solver, element_of, kind_of, length_of, make_strip, material
+from isocloth.protocols.verdict import Verdict, name_of
 
 GAMMAS = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0, 1e3, 3e3, 1e4, 3e4, 1e5)
 WIDTH, DENSITY, GRAVITY = 0.1, 0.1, 9.81  # lengths, kg/m^2, m/s^2
-THICKNESS, POISSON = 1e-3, 0.3  # lengths
+THICKNESS, POISSON = 1e-3, 0.0  # lengths
 
 
 def cantilever(
-    model: str | Model = "isometric", *, gammas: ArrayLike = GAMMAS, elements: int = 80, across: int = 1,
-    finest: float | None = None, element: str | None = None, solver: Solver = settle, tolerance: float = 0.02,
+    model: str | Model = "isometric", *, gammas: ArrayLike = GAMMAS, elements: int = 80, across: int | None = None,
+    finest: float | None = None, element: str | None = None, width: float | None = None, thickness: float = THICKNESS,
+    poisson: float = POISSON, length: float | None = None, solver: Solver | None = None, tolerance: float = 0.02,
     name: str | None = None,
 ) -> Verdict:  # fmt: skip
     """Run a model through the protocol, from the stiffest strip to the softest, each from where the one before hung.
@@ -36,46 +40,63 @@ def cantilever(
     Args:
         gammas: weight over stiffness, rho h g L^3 / D, in rising order.
         elements, across: of the strip; they are graded towards the clamp, the first `finest` of an even one (None: as
-            fine as the bend at each Gamma asks for).
-        element: "quad" or "triangle"; None = what the model takes, quads if it does.
-        solver: who finds equilibria; name: what the verdict calls it, if it is not the model.
+            fine as the bend at the largest Gamma asks for, or 1 for a model that needs squares). None = 1 across, or
+            4 for these.
+        element: "quad", "triangle" (cut crosswise) or "alike" (triangles all cut alike); None = what the model takes.
+        width, thickness: of the strip, in lengths; thickness and poisson are used by shells. None = 0.1, or as wide as
+            makes elements squares for a model that needs them.
+        length: m; None = 0.1, or 0.5 for models whose steps have to be short.
+        solver: who finds equilibria, None = statics where the model has an energy; name: what the verdict calls it, if
+            it is not the model.
         tolerance: largest relative error of H/W of an OK.
     """
     values = np.sort(np.asarray(gammas, dtype=np.float64).ravel())
     if len(values) == 0 or not (values[0] >= STIFFEST and values[-1] <= SOFTEST):
         raise InputError(f"gammas = {gammas!r}: expected numbers from {STIFFEST:g} to {SOFTEST:g}")
-    length, kind = length_of(model), element_of(model, element)
-    strip, positions = None, np.empty((0, 3))
-    found, unsolved = [], 0
+    long, kind = length_of(model) if length is None else length, element_of(model, element)
+    squares = needs_squares(model)
+    count = (4 if squares else 1) if across is None else across
+    wide = (count / elements if squares else WIDTH) if width is None else width
+    first = finest if finest is not None else 1.0 if squares else _first(model, elements, float(values[-1]))
+    strip = make_strip(long, wide * long, elements, count, finest=first, element=kind)
+    solve = solver or solver_of(model)
+    positions, found, unsolved, unstable = strip.mesh.vertices, [], 0, 0
     for gamma in values:
-        rigidity = DENSITY * GRAVITY * length**3 / gamma
         chosen, fabric, _ = material(
-            model, rigidity=rigidity, thickness=THICKNESS * length, poisson=POISSON, fabric=Fabric(density=DENSITY)
+            model, rigidity=DENSITY * GRAVITY * long**3 / gamma, thickness=thickness * long, poisson=poisson,
+            fabric=Fabric(density=DENSITY), rest=strip.mesh,
         )  # fmt: skip
-        first = finest if finest is not None else _first(chosen, elements, float(gamma))
-        next_strip = make_strip(length, WIDTH * length, elements, across, finest=first, element=kind)
-        positions = next_strip.mesh.vertices if strip is None else carried(strip, positions, next_strip)
-        strip = next_strip
-        problem = Problem(
+        rest = solve(Problem(
             mesh=strip.mesh.with_vertices(positions), rest=strip.mesh, model=chosen, fabric=fabric, held=strip.held,
             gravity=GRAVITY,
-        )  # fmt: skip
-        rest = solver(problem)
+        ))  # fmt: skip
         unsolved += not rest.converged
+        unstable += not rest.stable
         positions = rest.positions
         reach, _, height = positions[strip.tip].mean(axis=0)
         found.append(-height / reach)
-    called = name or (model if isinstance(model, str) else type(model).name)
     fine = np.geomspace(values[0], values[-1], 60)
     return Verdict(
-        "cantilever", called, "Gamma", "H/W", values, np.array(found), cantilever_curve(values), tolerance, unsolved,
-        (f"{elements} x {across} elements, the first {first:.2g} of an even one at the end",), True,
-        (fine, cantilever_curve(fine)),
+        "cantilever", name or name_of(model), "Gamma", "H/W", values, np.array(found), cantilever_curve(values),
+        tolerance, unsolved, (f"{elements} x {count} elements, the first {first:.2g} of an even one",), True,
+        (fine, cantilever_curve(fine)), unstable,
     )  # fmt: skip
 
 
-def _first(model: Model, elements: int, gamma: float) -> float:
+def bracket(gammas: ArrayLike, poisson: float) -> tuple[FloatArray, FloatArray]:
+    """H/W of a sheet that does not curl across, and of a strip that curls freely, at every Gamma."""
+    values = np.asarray(gammas, dtype=np.float64)
+    return cantilever_curve(values), cantilever_curve(values / (1.0 - poisson**2))
+
+
+def needs_squares(model: str | Model) -> bool:
+    """Whether a model bends rightly on even meshes only: shells, but those with averaged normals."""
+    chosen = as_model(model)
+    return chosen.shell and getattr(chosen, "normals", "") != "average"
+
+
+def _first(model: str | Model, elements: int, gamma: float) -> float:
     """The first element beside the clamp, in those of an even strip: a soft strip bends over L / sqrt(Gamma) there."""
-    if model.stepper != "newton":
+    if kind_of(model).stepper != "newton":
         return 1.0  # its steps would have to be shorter
     return float(np.clip(0.15 * elements / np.sqrt(gamma), 0.02, 1.0))

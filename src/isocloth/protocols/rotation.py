@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from isocloth.models import Model
+from isocloth.protocols.follow import solver_of
 from isocloth.protocols.strip import Solver, element_of, make_strip
 from isocloth.protocols.upright import Upright, settle_closely
-from isocloth.protocols.verdict import Verdict
+from isocloth.protocols.verdict import Verdict, name_of
 
 #: Gamma and width / length of the two strips, of 0.17 and 0.27 m
 SHORT, LONG = (10.5172, 0.1 / 0.17), (42.1353, 0.1 / 0.27)
@@ -23,26 +24,27 @@ ANGLES = 9
 
 def rotation(
     model: str | Model = "isometric", *, elements: int = 20, element: str | None = None,
-    solver: Solver = settle_closely, name: str | None = None,
+    solver: Solver | None = None, name: str | None = None,
 ) -> Verdict:  # fmt: skip
     """Turn both strips by steps from level (pi/2) to upright (0); OK if the short one is flat then and the long is not.
 
     Args:
         elements, element: of the strips.
-        solver: who finds equilibria; name: what the verdict calls it, if it is not the model.
+        solver: who finds equilibria, None = statics where the model has an energy.
+        name: what the verdict calls it, if it is not the model.
     """
     kind = element_of(model, element)
-    tips, unsolved = [], 0
+    tips, unsolved, unstable = [], 0, 0
     for gamma, width in (SHORT, LONG):
         strip = make_strip(LENGTH, width * LENGTH, elements, max(3, round(width * elements)), element=kind)
-        upright = Upright(strip, model, THICKNESS, solver)
+        upright = Upright(strip, model, THICKNESS, solver or solver_of(model, other=settle_closely))
         for angle in np.linspace(0.5 * np.pi, 0.0, ANGLES):
             tip = abs(upright.at(gamma, float(angle)))
         tips.append(tip)
         unsolved += upright.unsolved
-    called = name or (model if isinstance(model, str) else type(model).name)
+        unstable += upright.unstable
     return Verdict(
-        "rotation", called, "Gamma", "1 flat, 2 buckled", np.array([SHORT[0], LONG[0]]),
+        "rotation", name or name_of(model), "Gamma", "1 flat, 2 buckled", np.array([SHORT[0], LONG[0]]),
         np.array([1.0 if tips[0] < FLAT else 2.0, 2.0 if tips[1] > BUCKLED else 1.0]), np.array([1.0, 2.0]), 0.0,
         0,
         (
@@ -52,4 +54,5 @@ def rotation(
             ],
             f"{unsolved} equilibria on the way were not found to the last digit",
         ),
+        unstable=unstable,
     )  # fmt: skip

@@ -1,7 +1,8 @@
 """Strips of the protocols: graded meshes with a clamp, materials of a given rigidity, and how they come to rest.
 
 A protocol asks for the equilibrium of a `Problem` and does not care who finds it: any function from a `Problem` to a
-`Settled` will do. `settle` finds it by the simulation's own steps, each from rest, so that a step of length h minimises
+`Settled` will do. By default statics does (`follow.py`). `settle` finds it by the simulation's own steps, each from
+rest, so that a step of length h minimises
 
     energy + sum over nodes of m |y - x|^2 / (2 h^2),
 
@@ -21,7 +22,7 @@ from isocloth.base.errors import InputError, MeshError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh, rectangle
-from isocloth.models import BY_NAME, MODELS, Model, as_model
+from isocloth.models import BY_NAME, Model, as_model
 from isocloth.simulation import ConvergenceWarning, Simulation
 from isocloth.solvers import NewtonOptions
 
@@ -31,6 +32,8 @@ _OPTIONS = NewtonOptions(strain_gap=1e-5, force=0.0, force_floor=1e-4, max_itera
 _GROWTH, _CUT = 2.0, 0.25
 #: s, the longest step that a simulation takes
 _LONGEST = 0.1
+#: what a strip is made of: quads, triangles cut crosswise, triangles all cut alike
+ELEMENTS = ("quad", "triangle", "alike")
 
 
 class Settled(NamedTuple):
@@ -40,6 +43,7 @@ class Settled(NamedTuple):
     converged: bool
     residual: float  # largest unbalanced acceleration of a node, relative to that of the load
     steps: int = 0
+    stable: bool = True  # whether it is known not to be unstable; who moves to rest does not ask
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +79,10 @@ class Strip(NamedTuple):
 
 def make_strip(length: float, width: float, elements: int, across: int, *, finest: float = 1.0, element: str) -> Strip:
     """A strip whose free length is `length`; its elements grow from the clamp on by so much that the first has `finest`
-    times the length of those of an even strip."""
+    times the length of those of an even strip.
+
+    element: one of `ELEMENTS`. Averaged normals of a Koiter shell are right on triangles all cut alike only.
+    """
     if not (length > 0 and width > 0 and elements >= 4 and across >= 1 and 0 < finest <= 1):
         raise InputError(
             f"a strip of {length!r} x {width!r} m, {elements!r} x {across!r} elements, the finest {finest!r}: expected "
@@ -85,26 +92,17 @@ def make_strip(length: float, width: float, elements: int, across: int, *, fines
     first = share[0]
     columns = np.concatenate([[-0.5 * first], 0.5 * first + np.cumsum(np.concatenate([[0.0], share[1:]]))])
     columns *= length / columns[-1]
-    flat = rectangle(1.0, width, shape=(len(columns), across + 1), element=element)  # type: ignore[arg-type]
+    kind = "triangle" if element == "triangle" else "quad"
+    flat = rectangle(1.0, width, shape=(len(columns), across + 1), element=kind)  # type: ignore[arg-type]
     at = np.rint(flat.vertices[:, 0] * (len(columns) - 1)).astype(int)
     vertices = flat.vertices.copy()
     vertices[:, 0] = columns[at]
     vertices[:, 1] -= 0.5 * width
     mesh = flat.with_vertices(vertices)
+    if element == "alike":
+        cut = flat.faces[:, [0, 1, 2, 0, 2, 3]].reshape(-1, 3)
+        mesh = Mesh(vertices, cut, name="strip")
     return Strip(mesh, np.flatnonzero(at <= 1), 0.0, np.flatnonzero(at == len(columns) - 1), length)
-
-
-def carried(strip: Strip, positions: FloatArray, to: Strip) -> FloatArray:
-    """Positions (n, 3) of a strip, between nodes along it, for another one of the same size and as many across."""
-    out = np.empty_like(to.mesh.vertices)
-    for side in np.unique(strip.mesh.vertices[:, 1]):
-        old = np.flatnonzero(strip.mesh.vertices[:, 1] == side)
-        old = old[np.argsort(strip.mesh.vertices[old, 0])]
-        new = np.flatnonzero(np.abs(to.mesh.vertices[:, 1] - side) < 1e-9 * to.free)
-        for axis in range(3):
-            out[new, axis] = np.interp(to.mesh.vertices[new, 0], strip.mesh.vertices[old, 0], positions[old, axis])
-    out[to.held] = to.mesh.vertices[to.held]
-    return out
 
 
 def length_of(model: str | Model) -> float:
@@ -116,7 +114,7 @@ def kind_of(model: str | Model) -> type[Model]:
     """The class of a model, or of its name."""
     kind = type(model) if isinstance(model, Model) else BY_NAME.get(model)
     if kind is None:
-        raise InputError(f"model {model!r} is unknown; choose one of {', '.join(MODELS)}")
+        raise InputError(f"model {model!r} is unknown; choose one of {', '.join(BY_NAME)}")
     return kind
 
 
@@ -131,33 +129,44 @@ def _graded(elements: int, finest: float) -> FloatArray:
 
 
 def material(
-    model: str | Model, *, rigidity: float, thickness: float, poisson: float, fabric: Fabric
+    model: str | Model, *, rigidity: float, thickness: float, poisson: float, fabric: Fabric, rest: Mesh | None = None
 ) -> tuple[Model, Fabric, float]:
     """A model with the bending rigidity D (N m), its fabric, and its Poisson's ratio in bending.
 
-    By what a model offers, not by its name: one with `from_rigidity` is made by that, one with a Young's modulus, a
-    Poisson's ratio and a thickness gets the modulus E = 12 (1 - nu^2) D / h^3, and to all others rigidity comes from
-    the fabric, whose bending has Poisson's ratio 0.
+    By what a model offers, not by its name. One with a Young's modulus, a Poisson's ratio and a thickness gets the
+    modulus E = 12 (1 - nu^2) D / h^3. One with stiffnesses of warp and weft gets E h of Poisson's ratio 0 for both. One
+    with `from_rigidity` is made by that, its membrane with E h on the mesh `rest`, if that is given. To all others
+    rigidity comes from the fabric, whose bending has Poisson's ratio 0.
     """
     kind = kind_of(model)
     names = {field.name for field in fields(kind)}
+    given = {n: getattr(model, n) for n in names} if isinstance(model, Model) else {}
+    bare = replace(fabric, bending=0.0)
+    membrane = 12.0 * rigidity / thickness**2  # E h, N/m
     if {"young", "poisson", "thickness"} <= names:
-        given = {} if not isinstance(model, Model) else {n: getattr(model, n) for n in names}
-        young = 12.0 * (1.0 - poisson**2) * rigidity / thickness**3
-        values = {**given, "young": young, "poisson": poisson, "thickness": thickness}
-        return kind(**values), replace(fabric, bending=0.0), poisson
+        young = (1.0 - poisson**2) * membrane / thickness
+        return kind(**{**given, "young": young, "poisson": poisson, "thickness": thickness}), bare, poisson
+    if {"warp", "weft", "bending_weft", "twist"} <= names:
+        stiff = {"warp": membrane, "weft": membrane, "shear": 0.5 * membrane, "poisson": 0.0}
+        return kind(**{**given, **stiff, "bending": rigidity, "bending_weft": None, "twist": None}), bare, 0.0
     make = getattr(kind, "from_rigidity", None)
     if make is not None:
-        return make(rigidity), replace(fabric, bending=0.0), 0.0
+        if rest is None:
+            return make(rigidity), bare, 0.0
+        # springs k_l along edges of the length l are a membrane of 2 k_l / (sqrt(3) l)
+        springs = 0.5 * np.sqrt(3.0) * float(rest.edge_lengths.mean()) * membrane
+        return make(rigidity, stretch=springs), bare, 0.0
     return as_model(model), replace(fabric, bending=rigidity), 0.0
 
 
 def element_of(model: str | Model, element: str | None, rigidity: float = 1e-3) -> str:
-    """The element that was asked for; else quads, or triangles for a model that has no others."""
+    """The element that was asked for; else triangles cut alike for shells, quads for others, or triangles."""
     if element is not None:
-        if element not in ("quad", "triangle"):
-            raise InputError(f"element = {element!r}: expected 'quad' or 'triangle'")
+        if element not in ELEMENTS:
+            raise InputError(f"element = {element!r}: expected one of {', '.join(map(repr, ELEMENTS))}")
         return element
+    if kind_of(model).shell:
+        return "alike"
     mesh = rectangle(0.2, 0.1, shape=(3, 2), element="quad")
     chosen, fabric, _ = material(model, rigidity=rigidity, thickness=1e-3, poisson=0.3, fabric=Fabric())
     try:

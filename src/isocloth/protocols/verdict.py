@@ -9,6 +9,36 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.typing import FloatArray
+from isocloth.models import BY_NAME, KoiterShell, Model, WovenShell
+
+_KOITER = "OK, all six variants"
+_FINE = "OK where fine"
+#: protocol -> model -> verdict of section 3.5 of the thesis on static inverse modelling
+THESIS = {
+    "cantilever": {
+        "koiter": _KOITER, "koiter-sin": _KOITER, "koiter-tan": _KOITER, "koiter-neo-hookean": _KOITER,
+        "discrete_shell": "OK where finest",
+    },
+    "lateral_buckling": {
+        "koiter": "OK where finest", "koiter-sin": _FINE, "koiter-tan": _FINE, "discrete_shell": "KO",
+    },
+    "stick_slip": {"mass_spring, projective": "KO, over-sticks above 0.25"},
+}  # fmt: skip
+
+#: models by the names that protocols know them by: all, and the variants of shells
+BY_VARIANT: dict[str, str | Model] = {
+    **{name: name for name in BY_NAME},
+    "koiter-sin": KoiterShell(normals="sin"), "koiter-tan": KoiterShell(normals="tan"),
+    "koiter-neo-hookean": KoiterShell(membrane="neo-hookean"), "woven-tan": WovenShell(normals="tan"),
+}  # fmt: skip
+
+
+def name_of(model: str | Model) -> str:
+    """By what name a verdict calls a model."""
+    if isinstance(model, str):
+        return model
+    parts = [getattr(model, name, usual) for name, usual in (("normals", "average"), ("membrane", "stvk"))]
+    return "-".join([type(model).name, *[part for part in parts if part not in ("average", "stvk")]])
 
 
 @dataclass(frozen=True)
@@ -19,7 +49,7 @@ class Verdict:
     parameter, observable: what `x` and the curves are.
     x: (k,) where the model was run; computed, expected: (k,) of the model and of the master curve.
     tolerance: largest relative error of an OK.
-    unsolved: points whose equilibrium was not found; they count as KO.
+    unsolved: points whose equilibrium was not found; unstable: points at which a strip does not stay. They count as KO.
     notes: what else there is to say.
     """
 
@@ -35,6 +65,7 @@ class Verdict:
     notes: tuple[str, ...] = ()
     log: bool = False
     master: tuple[FloatArray, FloatArray] | None = field(default=None, repr=False)  # the curve itself, finer
+    unstable: int = 0
 
     @property
     def errors(self) -> FloatArray:
@@ -51,7 +82,7 @@ class Verdict:
     @property
     def ok(self) -> bool:
         """Whether the model follows the master curve over the whole range."""
-        return self.unsolved == 0 and self.worst <= self.tolerance
+        return self.unsolved == 0 and self.unstable == 0 and self.worst <= self.tolerance
 
     @property
     def good(self) -> str:
@@ -78,6 +109,9 @@ class Verdict:
     def line(self) -> str:
         """The verdict in a line."""
         unsolved = f", {self.unsolved} without equilibrium" if self.unsolved else ""
+        unsolved += f", {self.unstable} unstable" if self.unstable else ""
+        thesis = THESIS.get(self.protocol, {}).get(self.model)
+        unsolved += f"; the thesis: {thesis}" if thesis else ""
         return (
             f"{'OK' if self.ok else 'KO'}  {self.protocol:<17} {self.model:<20} worst error {100 * self.worst:.2f} % "
             f"(OK up to {100 * self.tolerance:g} %), good {self.good}{unsolved}"

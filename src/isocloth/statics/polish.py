@@ -15,6 +15,7 @@ import numpy as np
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.solvers.coupling import each_once, pairs_of
+from isocloth.statics.angles import hessian_of
 from isocloth.statics.hessian import NO_PAIRS, Hessian
 from isocloth.statics.potential import Potential
 from isocloth.statics.touching import CONE, Known, Touching
@@ -104,7 +105,7 @@ class Polisher:
         if touching is not None and len(touching.contacts.gap):
             pairs = np.asarray(each_once(pairs_of(touching.contacts)), dtype=np.int64)
         if self._hessian is None or (len(pairs) and not self._hessian.has_room(pairs)):
-            self._hessian = Hessian(self.cloth, self.held, pairs)
+            self._hessian = hessian_of(self.cloth, self.held, pairs)
         self._hessian.fill(self.potential, tension)
         if touching is not None:
             touching.add_to(self._hessian)

@@ -42,8 +42,13 @@ class Problem:
     @property
     def parameters(self) -> tuple[str, ...]:
         """Names of the numbers that can be continued in."""
-        own = [field.name for field in fields(self.model) if field.name != "bending"]
-        return tuple(dict.fromkeys(["gravity", *[field.name for field in fields(Fabric)], *own]))
+        return tuple(dict.fromkeys(["gravity", *[field.name for field in fields(Fabric)], *self._own]))
+
+    @property
+    def _own(self) -> tuple[str, ...]:
+        """Names of what belongs to the model; how a cloth bends may be a name, how stiffly is its fabric's then."""
+        names = [field.name for field in fields(self.model)]
+        return tuple(name for name in names if name != "bending" or not isinstance(self.model.bending, str))
 
     def value(self, parameter: str) -> float:
         """The parameter as it is now."""
@@ -51,7 +56,7 @@ class Problem:
             raise InputError(f"parameter {parameter!r} is unknown: expected one of {', '.join(self.parameters)}")
         if parameter == "gravity":
             return self.gravity
-        own = parameter in {field.name for field in fields(self.model)} and parameter != "bending"
+        own = parameter in self._own
         if not own and len(self.fabrics) > 1:
             raise InputError(
                 f"{parameter} has {len(self.fabrics)} values, one for every piece of cloth: expected one to continue "
@@ -73,7 +78,7 @@ class Problem:
         self.value(parameter)  # raises if there is none
         if parameter == "gravity":
             return replace(self, gravity=as_gravity(value))
-        if parameter in {field.name for field in fields(self.model)} and parameter != "bending":
+        if parameter in self._own:
             return replace(self, model=replace(self.model, **{parameter: value}))
         return replace(self, fabrics=(replace(self.fabrics[0], **{parameter: value}),))
 
