@@ -71,6 +71,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     sim.step()  # compiles
     frames, times, laws, worst, counts, parts = [sim.positions], [sim.time], [], [], [], []
     spent, steps, gap, fastest, unconverged, crossed, inside = 0.0, 0, np.inf, 0.0, 0, 0, 0
+    surface = np.inf
     lags: list[float] = []
     while sim.time < duration - 1e-9:
         before = sim.positions
@@ -93,7 +94,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             deepest = min(
                 float(part.gaps(sim.positions, sim.time)[0].min()) for part in sim.obstacles if isinstance(part, Solid)
             )
-            inside += deepest < 0.0
+            inside, surface = inside + (deepest < 0.0), min(surface, deepest)
             ahead = facing(sim.time)
             lags.append(turned(sim.positions[straps], sim.mesh.vertices[straps] @ ahead.T))
             if steps % (4 * every) == 0:
@@ -112,6 +113,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     _contacts(result, counts)
     result.info("deepest penetration of what contacts keep apart, mm", -1e3 * min(gap, 0.0), ".2f")
     result.below(f"of {len(laws)} frames, those with a node inside the body", inside, 0, ".0f")
+    result.info("deepest node in these frames, below the surface of the body, mm", -1e3 * min(surface, 0.0), ".2f")
     result.info(
         "friction: mean error (Alart-Curnier) of the mean force, median of frames", float(np.median(laws)), ".2g"
     )

@@ -213,7 +213,7 @@ def simulated(scene: Scene) -> tuple[Simulation, float]:
     return sim, time.perf_counter() - begin
 
 
-def solved(scene: Scene, start: FloatArray | None = None) -> tuple[Equilibrium, float]:
+def solved(scene: Scene, start: FloatArray | Simulation | None = None) -> tuple[Equilibrium, float]:
     """The scene as an equilibrium, and the seconds that this took."""
     mesh = scene.flat.with_vertices(scene.start)
     begin = time.perf_counter()
@@ -265,6 +265,9 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             again, _ = solved(scene, np.array(sim.positions))
             result.holds(f"{name}: where dynamics rests is an equilibrium", again.converged)
             result.below(f"{name}: from there, mm", furthest(again.positions, sim.positions), 0.1, ".4f")
+            known, _ = solved(scene, sim)
+            told = f"{name}: from there, with the contact forces of dynamics, mm"
+            result.below(told, furthest(known.positions, sim.positions) if known.converged else np.inf, 0.1, ".4f")
         result.info(f"{name}: residual, of the weight", found.residual, ".1e")
         result.info(f"{name}: seconds", seconds, ".3f")
         faster = f"{name}: times faster than 20 s of dynamics"

@@ -75,6 +75,11 @@ def test_where_a_simulation_came_to_rest_is_an_equilibrium(draped: tuple[ic.Equi
     found = ic.equilibrium(sheet(0.101), FABRIC, obstacles=[ball], start=sim.positions)
     assert found.converged
     assert np.linalg.norm(found.positions - sim.positions, axis=1).max() < 1e-4
+    known = ic.equilibrium(sheet(0.101), FABRIC, obstacles=[ball], start=sim)
+    assert known.converged
+    assert np.linalg.norm(known.positions - sim.positions, axis=1).max() < 1e-4, "its friction is known too"
+    other = ic.equilibrium(sheet(0.101), FABRIC, obstacles=[ic.Sphere([0.0, 0.0, 0.0], 0.1, friction=0.4)], start=sim)
+    assert other.converged, "of other bodies it knows nothing"
 
 
 def test_without_friction_a_cloth_over_a_cylinder_is_where_damped_motion_leads() -> None:

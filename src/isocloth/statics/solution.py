@@ -232,7 +232,7 @@ def equilibrium(
     obstacles: Any = (),
     self_collision: bool = False,
     gravity: float = 9.81,
-    start: Mesh | Equilibrium | ArrayLike | None = None,
+    start: Mesh | Equilibrium | Simulation | ArrayLike | None = None,
     progress: bool = False,
 ) -> Equilibrium:
     """Where a cloth comes to rest, without waiting for it.
@@ -247,8 +247,9 @@ def equilibrium(
         obstacles: on which it may rest; they must stand still.
         self_collision: whether layers keep apart.
         gravity: m/s^2, along -z.
-        start: positions (n, 3) m from which it is sought, or another equilibrium. A start that is an equilibrium is
-            taken for one, stable or not; with friction contacts stick where they are unless they leave the cone.
+        start: positions (n, 3) m from which it is sought, another equilibrium, or a simulation, whose contact forces
+            are known. A start that is an equilibrium is taken for one, stable or not; with friction contacts stick
+            where they are unless they leave the cone.
         progress: print what happens, on standard error.
 
     Raises:
@@ -259,4 +260,15 @@ def equilibrium(
     if isinstance(start, Equilibrium):
         positions, tension = as_start(start.positions, problem), start._found.tension
         return Equilibrium(problem, find(problem, positions, tension, start.history, progress=progress))
+    if isinstance(start, Simulation):
+        return Equilibrium(problem, find(problem, *_where(start, problem), progress=progress))
     return Equilibrium(problem, find(problem, as_start(start, problem), progress=progress))
+
+
+def _where(sim: Simulation, problem: Problem) -> tuple[FloatArray, FloatArray | None, ContactHistory]:
+    """Positions (n, 3) of a simulation, and its multipliers and contact forces if they mean the same here."""
+    positions, memory = as_start(sim.positions, problem), sim.state.memory
+    if not isinstance(memory, NewtonMemory) or sim.model != problem.model:
+        return positions, None, NO_HISTORY
+    same = sim.obstacles == problem.obstacles and np.array_equal(sim.mesh.faces, problem.mesh.faces)
+    return positions, memory.multipliers, memory.history if same else NO_HISTORY
