@@ -106,7 +106,7 @@ def test_bad_input_is_named():
         protocols.cantilever(gammas=[-1.0])
     with pytest.raises(ValueError, match="widths"):
         protocols.lateral_buckling(widths=[3.0])
-    with pytest.raises(ValueError, match="frictions is empty"):
+    with pytest.raises(ValueError, match="frictions"):
         protocols.stick_slip(frictions=[])
     with pytest.raises(ValueError, match="'quad', 'triangle', 'alike'"):
         protocols.cantilever(element="hexagon")

@@ -101,6 +101,8 @@ def measure(options: argparse.Namespace) -> int:
         )  # fmt: skip
         _print(found, "bending stiffness", f"Fabric(density={options.density:g}, bending={found.value:.4g})")
         return 0
+    if (options.push is None or options.length is None) and (options.across is None or options.along is None):
+        raise InputError("measure stick_slip needs --push and --length (m), or the forces --across and --along (N)")
     found = protocols.measure_friction(
         **_given(options, "push", "length", "across", "along", "push_error", "length_error", "force_error")
     )

@@ -15,10 +15,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import InputError
+from isocloth.base.numeric import check_count
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
 from isocloth.models import Model, as_model
+from isocloth.protocols.arguments import FEWEST, as_values
 from isocloth.protocols.follow import solver_of
 from isocloth.protocols.master_curves import SOFTEST, STIFFEST, cantilever_curve
 from isocloth.protocols.strip import Problem, Solver, element_of, kind_of, length_of, make_strip, material
@@ -50,9 +51,8 @@ def cantilever(
             it is not the model.
         tolerance: largest relative error of H/W of an OK.
     """
-    values = np.sort(np.asarray(gammas, dtype=np.float64).ravel())
-    if len(values) == 0 or not (values[0] >= STIFFEST and values[-1] <= SOFTEST):
-        raise InputError(f"gammas = {gammas!r}: expected numbers from {STIFFEST:g} to {SOFTEST:g}")
+    values = as_values("gammas", gammas, STIFFEST, SOFTEST)
+    check_count(elements, "elements", FEWEST)
     long, kind = length_of(model) if length is None else length, element_of(model, element)
     squares = needs_squares(model)
     count = (4 if squares else 1) if across is None else across

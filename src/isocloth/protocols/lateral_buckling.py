@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from isocloth.base.errors import InputError
+from isocloth.base.numeric import check_count
 from isocloth.models import Model
+from isocloth.protocols.arguments import FEWEST, as_values
 from isocloth.protocols.follow import Follower, solver_of
 from isocloth.protocols.master_curves import buckling_threshold
 from isocloth.protocols.strip import Solver, element_of, kind_of, make_strip
@@ -27,6 +29,7 @@ THICKNESS = 6e-4  # lengths, of the computations to which the master curve was f
 METHODS = ("stability", "procedure")
 #: sideways displacement of the tip, in lengths, below which a strip is flat
 FLAT = 1e-3
+NARROWEST = 0.01  # lengths
 TILT = 0.05  # rad, of the clamp at the begin
 HIGHEST, LOWEST, STEP = 40.0, 5.0, 3.0
 HALVINGS = 4
@@ -50,9 +53,8 @@ def lateral_buckling(
         solver: who finds equilibria of the procedure; name: what the verdict calls it, if it is not the model.
         tolerance: largest relative error of the threshold of an OK.
     """
-    values = np.sort(np.asarray(widths, dtype=np.float64).ravel())
-    if len(values) == 0 or not (values[0] > 0.0 and values[-1] <= 1.0):
-        raise InputError(f"widths = {widths!r}: expected numbers above 0 and at most 1, in lengths of the strip")
+    values = as_values("widths", widths, NARROWEST, 1.0, ", in lengths of the strip")
+    check_count(elements, "elements", FEWEST)
     smooth = kind_of(model).stepper == "newton" and solver is None
     way = method or ("stability" if smooth else "procedure")
     if way not in METHODS or (way == "stability" and not smooth):

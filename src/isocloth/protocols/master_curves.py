@@ -25,7 +25,8 @@ from numpy.typing import ArrayLike
 from scipy.integrate import cumulative_trapezoid, solve_bvp, trapezoid
 from scipy.optimize import brentq
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray
 
 #: of the boundary value problems
@@ -174,9 +175,14 @@ def stick_slip_curve(pushes: ArrayLike) -> FloatArray:
     return np.array([pushed(float(push)).friction for push in given.ravel()]).reshape(given.shape)
 
 
+def slipping() -> tuple[float, float]:
+    """The least and the largest coefficient of friction of the master curve."""
+    return pushed(_FIRST_PUSH).friction, pushed(_LAST_PUSH).friction
+
+
 def push_of(friction: float) -> float:
     """The push at which a tip with this coefficient of friction slips."""
-    low, high = pushed(_FIRST_PUSH).friction, pushed(_LAST_PUSH).friction
+    low, high = slipping()
     if not low < friction < high:
         raise InputError(
             f"friction = {friction!r}: expected {low:.2g} to {high:.2g}; beyond {TRIPLE_POINT[1]} the strip lies on "
@@ -187,6 +193,9 @@ def push_of(friction: float) -> float:
 
 def buckling_threshold(width: float, poisson: float) -> float:
     """Gamma_c of a strip whose width is so many of its lengths (at most 1), with Poisson's ratio."""
+    for name, value in (("width", width), ("poisson", poisson)):
+        if as_float(value) is None:
+            raise InputTypeError(f"{name} = {shown(value)}: expected a number")
     if not 0.0 < width <= 1.0:
         raise InputError(f"width = {width!r} lengths: expected more than 0 and at most 1, the range of the fit")
     if not -1.0 <= poisson <= 0.5:

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from isocloth.base.numeric import check_count
 from isocloth.models import Model
+from isocloth.protocols.arguments import FEWEST
 from isocloth.protocols.follow import solver_of
 from isocloth.protocols.strip import Solver, element_of, make_strip
 from isocloth.protocols.upright import Upright, settle_closely
@@ -33,6 +35,7 @@ def rotation(
         solver: who finds equilibria, None = statics where the model has an energy.
         name: what the verdict calls it, if it is not the model.
     """
+    check_count(elements, "elements", FEWEST)
     kind = element_of(model, element)
     tips, unsolved, unstable = [], 0, 0
     for gamma, width in (SHORT, LONG):

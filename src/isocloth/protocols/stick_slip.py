@@ -18,12 +18,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError
+from isocloth.base.numeric import check_count
 from isocloth.base.typing import FloatArray
 from isocloth.contact.options import ContactOptions
 from isocloth.fabric import Fabric
 from isocloth.models import Model
 from isocloth.obstacles import Floor
-from isocloth.protocols.master_curves import COLUMN, push_of, pushed, stick_slip_curve
+from isocloth.protocols.arguments import FEWEST, as_values
+from isocloth.protocols.master_curves import COLUMN, push_of, pushed, slipping, stick_slip_curve
 from isocloth.protocols.strip import Strip, element_of, make_strip, material
 from isocloth.protocols.verdict import Verdict, name_of
 from isocloth.simulation import ConvergenceWarning, Simulation
@@ -74,9 +76,8 @@ def stick_slip(
             models of springs only.
         tolerance: largest relative error of Q/P of an OK.
     """
-    values = np.sort(np.asarray(frictions, dtype=np.float64).ravel())
-    if len(values) == 0:
-        raise InputError("frictions is empty: expected coefficients up to 0.35")
+    values = as_values("frictions", frictions, *slipping(), "; beyond, the strip lies down before it slips")
+    check_count(elements, "elements", FEWEST)
     strip = make_strip(LENGTH, WIDTH, elements, 1, element=element_of(model, element))
     if solver == "projective":
         contact, timestep = "projective", TIMESTEP

@@ -112,7 +112,7 @@ def length_of(model: str | Model) -> float:
 
 def kind_of(model: str | Model) -> type[Model]:
     """The class of a model, or of its name."""
-    kind = type(model) if isinstance(model, Model) else BY_NAME.get(model)
+    kind = type(model) if isinstance(model, Model) else BY_NAME.get(model) if isinstance(model, str) else None
     if kind is None:
         raise InputError(f"model {model!r} is unknown; choose one of {', '.join(BY_NAME)}")
     return kind
