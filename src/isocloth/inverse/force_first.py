@@ -18,12 +18,12 @@ from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import qr
 from scipy.sparse.linalg import splu
 
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.inverse.balance import Cones, balanced, outside
 from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.square_system import rigid_modes, square_system
 from isocloth.inverse.supports import Supports
 
 #: part of the friction that forces may use in the end, where less is aimed at
@@ -76,11 +76,7 @@ class ForceFirst:
         self.free: IntArray = np.flatnonzero(~self.touched)
         self.rigid = rigid_modes(forces.positions, forces.target.piece)
         self.balance = np.asarray((self.spread.T @ self.rigid).T)  # (6p, 3k)
-        #: what absorbs the change of the weight: forces of the supports, as a rigid motion would stretch their springs
-        self.absorb = _full_columns(self.spread, self.balance)
-        self.columns = np.setdiff1d(np.arange(3 * n), _pivots(self.rigid.T))
-        self.dropped = _dropped(self.absorb, self.touched)
-        self.rows = np.setdiff1d(np.arange(3 * n), self.dropped)
+        self.square = square_system(self.rigid, self.spread, supports, forces.target.piece)
         self.total = float(forces.weight(forces.positions).sum()) or 1.0
         size = float(np.ptp(forces.positions, axis=0).max())
         self.longest = LONGEST * size
@@ -128,17 +124,20 @@ class ForceFirst:
     def newton(self, points: FloatArray, wanted: FloatArray, load: float, tolerance: float) -> tuple[FloatArray, float]:
         """The rest shape whose forces are the wanted ones, up to what absorbs the change of the weight; residual, N."""
         aim = self.spread @ wanted.ravel()
-        points, absorbed = points.copy(), np.zeros(self.absorb.shape[1])
+        points, absorbed, square = points.copy(), np.zeros(self.square.absorb.shape[1]), self.square
 
         def residual_at(points: FloatArray, absorbed: FloatArray) -> FloatArray:
-            return np.asarray(self.forces(points, load).ravel() - aim - self.absorb @ absorbed)
+            off = np.asarray(self.forces(points, load).ravel() - aim - square.absorb @ absorbed)
+            off[square.borne] = 0.0
+            return off
 
         residual = residual_at(points, absorbed)
         size = float(np.linalg.norm(residual))
         for _ in range(STEPS):
             if size <= tolerance:
                 break
-            step = self._step(self.forces.derivative(points, load), residual)
+            step = square.step(self.forces.derivative(points, load), residual)
+            self.iterations += step is not None
             if step is None:
                 break
             change, more = step
@@ -157,27 +156,6 @@ class ForceFirst:
                 break
             points, absorbed, residual, size = tried, absorbed + share * more, found, now
         return points, size
-
-    def _step(self, slope: sp.csr_matrix, residual: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Newton's step of the rest shape (3n,) and of what absorbs; None where the matrix is singular."""
-        square = slope[self.rows][:, self.columns].tocsc()
-        right = np.column_stack([-residual[self.rows], self.absorb[self.rows]])
-        try:
-            factor = splu(square)
-        except RuntimeError:
-            return None
-        self.iterations += 1
-        solved = factor.solve(right)
-        solved += factor.solve(right - square @ solved)
-        # the rows that were left out say what absorbs
-        left = slope[self.dropped][:, self.columns] @ solved
-        try:
-            more = np.linalg.solve(left[:, 1:] - self.absorb[self.dropped], -residual[self.dropped] - left[:, 0])
-        except np.linalg.LinAlgError:
-            return None
-        change = np.zeros(3 * self.n)
-        change[self.columns] = solved[:, 0] + solved[:, 1:] @ more
-        return (change, more) if np.isfinite(change).all() else None
 
     def folded(self, points: FloatArray) -> bool:
         """Whether a face of a rest shape has all but vanished."""
@@ -233,59 +211,8 @@ class ForceFirst:
         return None
 
 
-def rigid_modes(positions: FloatArray, piece: IntArray) -> FloatArray:
-    """(3n, 6p): translations and turns about the middle of every piece, of size one each."""
-    n, pieces = len(positions), int(piece.max()) + 1
-    out = np.zeros((n, 3, 6 * pieces))
-    for p in range(pieces):
-        own = np.flatnonzero(piece == p)
-        arm = positions[own] - positions[own].mean(axis=0)
-        arm /= np.abs(arm).max()
-        for d in range(3):
-            out[own, d, 6 * p + d] = 1.0
-            turn = np.zeros(3)
-            turn[d] = 1.0
-            out[own, :, 6 * p + 3 + d] = np.cross(turn, arm)
-    return out.reshape(3 * n, -1)
-
-
 def negative_pivots(matrix: sp.csc_matrix) -> int:
     """Of a symmetric matrix, factorised without exchanging rows: as many as it has negative eigenvalues."""
     options = {"SymmetricMode": True}
     factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
     return int((factor.U.diagonal() < 0.0).sum())
-
-
-def _pivots(matrix: FloatArray) -> IntArray:
-    """Columns of a matrix (m, n) of full rank that are linearly independent, (m,)."""
-    return np.asarray(qr(matrix, pivoting=True, mode="economic")[2][: len(matrix)], dtype=np.int64)
-
-
-def _full_columns(spread: sp.csr_matrix, balance: FloatArray) -> FloatArray:
-    """(3n, 6p) nodal forces of the supports by which the balance of every piece can change.
-
-    Where supports lie on a line, or in a point, some rigid motions do not move them: forces that balance each other
-    take the place of those.
-    """
-    parts = np.zeros((spread.shape[1], len(balance)))
-    for first in range(0, len(balance), 6):
-        own = balance[first : first + 6]
-        _, size, right = np.linalg.svd(own, full_matrices=False)
-        good = size > 1e-6 * size[0]
-        parts[:, first : first + int(good.sum())] = right[good].T
-        places = np.flatnonzero(np.abs(own).max(axis=0) > 0.0)
-        for k in range(int(good.sum()), 6):
-            taken = parts[:, first : first + k]
-            rest = np.eye(spread.shape[1])[:, places] - taken @ taken[places].T
-            best = int(np.argmax(np.linalg.norm(rest, axis=0)))
-            length = float(np.linalg.norm(rest[:, best]))
-            if length < 1e-6:
-                break
-            parts[:, first + k] = rest[:, best] / length
-    return np.asarray(spread @ parts)
-
-
-def _dropped(absorb: FloatArray, touched: BoolArray) -> IntArray:
-    """As many rows of touched nodes as there are columns, on which these are independent."""
-    places = np.flatnonzero(touched)
-    return places[_pivots(absorb[places].T)]

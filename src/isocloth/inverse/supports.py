@@ -17,6 +17,9 @@ from isocloth.inverse.balance import Cones
 from isocloth.simulation import Simulation
 from isocloth.statics.problem import Problem
 
+#: the body of a support that is a hand
+HAND = -1
+
 #: part of the thickness by which the distance of what touches may differ from what obstacles keep
 TOUCHING = 0.05
 #: rounds in which a target is laid on bodies, and the part of the thickness to which it is
@@ -30,7 +33,7 @@ class Supports(NamedTuple):
 
     nodes: (k, 4) and weights (k, 4) of them; 0 where a place is not used.
     cones: in which the forces must be.
-    body: (k,) 0: layers of the cloth; b: obstacle b - 1; -1: a hand.
+    body: (k,) 0: layers of the cloth; b: obstacle b - 1; HAND: a hand.
     gap: (k,) m, off the distance that is kept.
     """
 
@@ -125,7 +128,7 @@ def _hands(nodes: IntArray) -> Supports:
     all_nodes[:, 0], weights[:, 0] = nodes, 1.0
     up = np.tile([0.0, 0.0, 1.0], (k, 1))
     return Supports(
-        all_nodes, weights, Cones(up, np.full(k, np.inf), np.zeros(k)), np.full(k, -1, dtype=np.int64), np.zeros(k)
+        all_nodes, weights, Cones(up, np.full(k, np.inf), np.zeros(k)), np.full(k, HAND, dtype=np.int64), np.zeros(k)
     )
 
 

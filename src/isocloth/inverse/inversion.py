@@ -1,0 +1,265 @@
+"""`invert`: the rest shape with which a cloth hangs as its target does, and what is known of it."""
+
+from __future__ import annotations
+
+import sys
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse.linalg import splu
+
+from isocloth.base.errors import ConvergenceError, InputError, InputTypeError, MeshError
+from isocloth.base.numeric import as_float, check_flag, shown
+from isocloth.base.typing import FloatArray, IntArray
+from isocloth.fabric import Fabric
+from isocloth.inverse.balance import outside
+from isocloth.inverse.force_first import USABLE, ForceFirst, Found
+from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.supports import Supports, find_supports, lay_on
+from isocloth.meshes import Mesh
+from isocloth.models import DiscreteShell, Model, Shell, as_model
+from isocloth.simulation import Simulation
+from isocloth.statics import Equilibrium, equilibrium
+from isocloth.statics.problem import Problem, as_problem
+from isocloth.terms.dihedral import hinges_of
+
+#: least force with which what touches is pressed on, of the mean weight of a node
+LEAST = 0.02
+
+
+class Inversion:
+    """A rest shape and its certificate. Made by `invert`."""
+
+    def __init__(self, problem: Problem, supports: Supports, search: ForceFirst, found: Found) -> None:
+        self._problem, self._supports, self._search, self._found = problem, supports, search, found
+
+    # ------------------------------------------------------------------- the shape
+
+    @property
+    def target(self) -> Mesh:
+        """The target, with what touches bodies at just the distance that is kept."""
+        return self._problem.mesh
+
+    @cached_property
+    def rest(self) -> Mesh:
+        """The rest shape: that of the load which was reached."""
+        return self.target.with_vertices(self._found.points)
+
+    @property
+    def positions(self) -> FloatArray:
+        """(n, 3) m: where the cloth is in balance, the target if that was reached; else where it comes to rest."""
+        return self.target.vertices if self.reached else self.equilibrium.positions
+
+    @cached_property
+    def stretch(self) -> FloatArray:
+        """(e,) of the edges: (length at rest - length in the target) / length in the target."""
+        return np.asarray(self.rest.edge_lengths / self.target.edge_lengths - 1.0)
+
+    @cached_property
+    def bend(self) -> FloatArray:
+        """(e,) rad of the inner edges: the dihedral angle at rest less that in the target."""
+        forces = self._search.forces
+        angles = []
+        for points in (self._found.points, forces.positions):
+            corners = forces.shape(points).hinge_corners
+            joined = np.ones(len(corners), dtype=np.bool_)
+            angles.append(hinges_of(points[corners[:, :3]], points[corners[:, 3:]], joined).angle)
+        return np.asarray((angles[0] - angles[1] + np.pi) % (2.0 * np.pi) - np.pi)
+
+    # ------------------------------------------------------------------- the forces
+
+    @cached_property
+    def forces(self) -> FloatArray:
+        """(n, 3) N that hands and bodies push the nodes with, in the target; what is left on others is the residual."""
+        return self._search.forces(self._found.points, max(self._found.load, 0.0))
+
+    @property
+    def contact_nodes(self) -> IntArray:
+        """(k,) nodes that bodies, layers or hands push."""
+        return np.flatnonzero(self._search.touched[::3])
+
+    @property
+    def contact_forces(self) -> FloatArray:
+        """(k, 3) N with which they are pushed."""
+        return self.forces[self.contact_nodes]
+
+    # ------------------------------------------------------------------- how good it is
+
+    @property
+    def load_reached(self) -> float:
+        """Part of gravity, 0 to 1, up to which the target is a stable equilibrium with forces in the cones."""
+        return self._found.load
+
+    @property
+    def reached(self) -> bool:
+        """Whether the target is an equilibrium, stable and with forces in the cones of friction."""
+        return self._found.load == 1.0 and self._found.carried
+
+    @property
+    def iterations(self) -> int:
+        """Linear systems solved."""
+        return self._found.iterations
+
+    @cached_property
+    def target_error(self) -> float:
+        """J = |x - target|^2 / 2, m^2, of the balance x nearby: one Newton step from the target."""
+        search, free = self._search, self._search.free
+        if not self.reached:
+            return float(0.5 * np.sum((self.positions - self.target.vertices) ** 2))
+        stiffness = search.forces.stiffness(self._found.points)[free][:, free].tocsc()
+        step = splu(stiffness).solve(self.forces.ravel()[free])
+        return float(0.5 * step @ step)
+
+    @cached_property
+    def friction_error(self) -> float:
+        """G, N^2: half the square of the forces left on free nodes, and of what is out of the cones of 0.975 mu."""
+        left = self.forces.ravel()[self._search.free]
+        at = self._search.at_supports(self.forces.ravel())
+        out = outside(self._supports.cones, at, USABLE)
+        return float(0.5 * (left @ left + out @ out))
+
+    @cached_property
+    def equilibrium(self) -> Equilibrium:
+        """Where a cloth of this rest shape comes to rest from the target, by `ic.equilibrium`."""
+        p = self._problem
+        return equilibrium(
+            p.mesh, p.fabrics[0], model=p.model, rest=self.rest, held=p.nodes if len(p.nodes) else None,
+            obstacles=p.obstacles, self_collision=p.self_collision, gravity=p.gravity,
+        )  # fmt: skip
+
+    @property
+    def stable(self) -> bool:
+        """Whether the target comes back after a small push, with what touches held: no pivot is negative."""
+        return self.reached and self._found.negative == 0
+
+    @property
+    def smallest_eigenvalue(self) -> float:
+        """1/s^2, of the equilibrium with contacts as springs: see `Equilibrium.smallest_eigenvalue`."""
+        return self.equilibrium.smallest_eigenvalue
+
+    @property
+    def problem(self) -> str:
+        """Empty, or what is wrong and what would help."""
+        if self.reached:
+            return ""
+        if not self._found.carried:
+            return (
+                "no forces of these supports, within the cones of friction, carry the weight in force and torque, "
+                "whatever the rest shape is: the target needs more friction, further contacts, or held nodes"
+            )
+        load = self._found.load
+        if load == 0.0:
+            return (
+                "no rest shape was found at any load: the cloth is far too soft for this target; use a stiffer model, "
+                "or a lighter fabric"
+            )
+        return (
+            f"the target is stable up to {load:.3g} of its weight: the cloth is too soft for it; a density of "
+            f"{load * self._problem.fabrics[0].weight_density:.3g} kg/m^2 would hang like this, or stiffnesses "
+            f"{1.0 / load:.3g} times as large"
+        )
+
+    def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
+        """A simulation of the cloth with its rest shape, at rest in the target."""
+        if self.reached and self.equilibrium.converged:
+            return self.equilibrium.simulation(timestep=timestep, **options)
+        p = self._problem
+        sim = Simulation(
+            p.mesh, p.fabrics[0], model=p.model, rest=self.rest, gravity=p.gravity, obstacles=p.obstacles,
+            self_collision=p.self_collision, timestep=timestep, **options,
+        )  # fmt: skip
+        if len(p.nodes):
+            sim.grasp(p.nodes)
+        return sim
+
+    def __repr__(self) -> str:
+        if self.reached:
+            errors = f"J {self.target_error:.1e} m^2, G {self.friction_error:.1e} N^2"
+            return f"<Inversion of {self.target!r}, reached, {errors}>"
+        return f"<Inversion of {self.target!r}, reached at {self.load_reached:.3g} of the load>"
+
+
+def invert(
+    target: Mesh,
+    fabric: Fabric | None = None,
+    *,
+    model: str | Model | None = None,
+    obstacles: Any = (),
+    held: Any = None,
+    contacts: Any = None,
+    self_collision: bool = False,
+    margin: float = 0.8,
+    gravity: float = 9.81,
+    progress: bool = False,
+) -> Inversion:
+    """The rest shape of a cloth that hangs, or lies, as its target does, in stable balance with contact and friction.
+
+    Args:
+        target: triangles; how it should hang.
+        fabric: density, friction between layers and the thickness that contacts keep; a shell has its own stiffnesses.
+        model: a shell, `ic.models.DiscreteShell(...)` by default.
+        obstacles: on which it lies, with their friction; they stand still.
+        held: nodes that hands hold where the target has them.
+        contacts: nodes that touch; None: those at the distance from bodies that is kept, to a twentieth of the
+            thickness. What is nearer is refused.
+        self_collision: whether layers touch each other.
+        margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
+        gravity: m/s^2, along -z.
+        progress: print what happens, on standard error.
+
+    Raises:
+        ConvergenceError: nothing holds the cloth and it touches nothing.
+    """
+    check_flag(progress, "progress")
+    if not isinstance(target, Mesh):
+        raise InputTypeError(f"target is {type(target).__name__}: expected an isocloth.Mesh, Mesh.load('hat.obj') say")
+    if target.element != "triangle":
+        raise MeshError(f"target is {target!r}: expected triangles; give it `target.triangulated()`")
+    chosen = DiscreteShell() if model is None else as_model(model)
+    if not isinstance(chosen, Shell):
+        raise InputError(
+            f"model {chosen.name!r} remembers no rest shape: expected a shell, ic.models.DiscreteShell() say"
+        )
+    number = as_float(margin)
+    if number is None or not 0.0 < number <= USABLE:
+        raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
+    if as_float(gravity) == 0.0:
+        raise InputError("gravity = 0: expected a weight; without one every target is its own rest shape")
+    problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision, gravity)
+    if len(problem.fabrics) > 1:
+        raise InputError("fabric: expected one for all pieces of the target")
+    sim = problem.simulation(target.vertices.copy())
+    laid = target.with_vertices(lay_on(problem, sim))
+    problem = as_problem(laid, fabric, chosen, None, held, obstacles, self_collision, gravity)
+    forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
+    least = LEAST * float(forces.weight(laid.vertices).mean())
+    supports = find_supports(problem, sim, laid.vertices, contacts, least)
+    _check_supports(supports, laid)
+    search = ForceFirst(forces, supports, number)
+
+    def tell(line: str) -> None:
+        if progress:
+            print(f"  ... {line}", file=sys.stderr, flush=True)
+
+    found = search.run(tell)
+    if found.load < 1.0 and found.carried:
+        again = ForceFirst(forces, supports, number)
+        other = again.run(tell, pinned=False)
+        if other.load > found.load:
+            search, found = again, other
+    return Inversion(problem, supports, search, found)
+
+
+def _check_supports(supports: Supports, target: Mesh) -> None:
+    for piece in range(int(target.piece.max()) + 1):
+        own = (target.piece[supports.nodes] == piece) & (supports.weights != 0.0)
+        nodes = np.unique(supports.nodes[own])
+        if len(nodes) >= 2:
+            continue
+        which = f"piece {piece} of the target" if target.piece.max() > 0 else "the target"
+        how = "touches nothing, so it falls" if len(nodes) == 0 else f"is carried at node {nodes[0]} alone, and turns"
+        raise ConvergenceError(
+            f"{which} {how}: expected at least two nodes that are held, or that touch an obstacle at half the "
+            "thickness of the cloth"
+        )
