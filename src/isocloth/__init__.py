@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
     from isocloth.calibration.forecast import forecast
     from isocloth.calibration.sensitivity import sensitivity
     from isocloth.developable import developables
+    from isocloth.inverse import Inversion, invert
     from isocloth.reconstruction import Reconstruction, reconstruct
     from isocloth.recordings import Recording
     from isocloth.statics import Branch, Equilibrium, equilibrium
@@ -60,12 +61,12 @@ __version__ = "0.1.0"
 __all__ = [
     "TIGHT", "AirDrag", "Box", "Branch", "BusyError", "Capsule", "ContactOptions", "ConvergenceError",
     "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper",
-    "Implicit", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
+    "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
     "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording", "RecordingError", "Report",
     "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "Wrench",
     "calibrate", "calibration", "compare_models", "developable", "developables", "equilibrium", "fabrics",
-    "folding", "forecast", "measure", "meshes", "models", "pictures", "protocols", "reconstruct", "reconstruction",
-    "recordings", "scenes", "sensitivity", "states",
+    "folding", "forecast", "invert", "measure", "meshes", "models", "pictures", "protocols", "reconstruct",
+    "reconstruction", "recordings", "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used
@@ -93,6 +94,7 @@ _LAZY = {
     "reconstruct": "isocloth.reconstruction",
     "Recording": "isocloth.recordings",
     **dict.fromkeys(("Branch", "Equilibrium", "equilibrium"), "isocloth.statics"),
+    **dict.fromkeys(("Inversion", "invert"), "isocloth.inverse"),
 }
 
 

@@ -136,21 +136,24 @@ class ForceFirst:
         for _ in range(STEPS):
             if size <= tolerance:
                 break
-            step = square.step(self.forces.derivative(points, load), residual)
-            self.iterations += step is not None
-            if step is None:
+            factor = square.factorised(self.forces.derivative(points, load))
+            if factor is None:
                 break
-            change, more = step
-            share = min(1.0, self.longest / float(np.abs(change).max()))
+            self.iterations += 1
+            change, more = factor.step(residual)
+            length = float(np.linalg.norm(change))
+            if not np.isfinite(length):
+                break
+            share = min(1.0, self.longest / float(np.abs(change).max(initial=1e-300)))
             while share >= SHORTEST:
                 tried = points + share * change.reshape(-1, 3)
-                if self.folded(tried):
-                    share *= 0.5
-                    continue
-                found = residual_at(tried, absorbed + share * more)
-                now = float(np.linalg.norm(found))
-                if np.isfinite(now) and (now < (1.0 - 1e-3 * share) * size or now <= tolerance):
-                    break
+                if not self.folded(tried):
+                    found = residual_at(tried, absorbed + share * more)
+                    now = float(np.linalg.norm(found))
+                    # not the residual but the next step must become shorter: a membrane is so stiff that forces grow
+                    # where a plate turns by a small angle, and yet come closer
+                    if now <= tolerance or float(np.linalg.norm(factor.step(found)[0])) < (1.0 - 0.25 * share) * length:
+                        break
                 share *= 0.5
             else:
                 break

@@ -45,25 +45,50 @@ class SquareSystem(NamedTuple):
     borne: IntArray
     shortest: bool
 
-    def step(self, slope: sp.csr_matrix, residual: FloatArray) -> tuple[FloatArray, FloatArray] | None:
-        """Newton's step of the rest shape (3n,) and of what absorbs (m,); None where the matrix is singular."""
-        change = np.zeros(slope.shape[1])
-        matrix = slope[self.rows][:, self.columns].tocsc()
-        right = np.column_stack([-residual[self.rows], self.absorb[self.rows]])
+    def factorised(self, slope: sp.csr_matrix) -> Factorised | None:
+        """The steps of Newton's method with this derivative (3n, 3n); None where it is singular."""
         try:
-            if self.shortest:
-                change[self.columns] = _shortest(matrix, right[:, 0])
-                return change, np.zeros(self.absorb.shape[1])
-            factor = splu(matrix)
-            solved = factor.solve(right)
-            solved += factor.solve(right - matrix @ solved)
-            # the equations that were left out say what absorbs
-            left = slope[self.dropped][:, self.columns] @ solved
-            more = np.linalg.solve(left[:, 1:] - self.absorb[self.dropped], -residual[self.dropped] - left[:, 0])
+            return Factorised(self, slope)
         except (RuntimeError, np.linalg.LinAlgError):
             return None
-        change[self.columns] = solved[:, 0] + solved[:, 1:] @ more
-        return (change, more) if np.isfinite(change).all() else None
+
+
+class Factorised:
+    """A square system with a derivative dF/dX, ready to be solved for any residual."""
+
+    def __init__(self, system: SquareSystem, slope: sp.csr_matrix) -> None:
+        self._system, self._n3 = system, slope.shape[1]
+        self._matrix = slope[system.rows][:, system.columns].tocsc()
+        if system.shortest:
+            self._scale = float(abs(self._matrix).max())
+            scaled, (rows, columns) = self._matrix / self._scale, self._matrix.shape
+            self._whole = sp.bmat([[sp.identity(columns), scaled.T], [scaled, -SOFT * sp.identity(rows)]], format="csc")
+            self._factor = splu(self._whole, permc_spec="MMD_AT_PLUS_A")
+            return
+        self._factor = splu(self._matrix)
+        self._absorbed = self._solve(system.absorb[system.rows])
+        # the equations that were left out say what absorbs
+        self._left = slope[system.dropped][:, system.columns]
+        self._small = self._left @ self._absorbed - system.absorb[system.dropped]
+
+    def _solve(self, right: FloatArray) -> FloatArray:
+        solved = self._factor.solve(right)
+        return np.asarray(solved + self._factor.solve(right - self._matrix @ solved))
+
+    def step(self, residual: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Newton's step of the rest shape (3n,) and of what absorbs (m,) for a residual (3n,)."""
+        system, change = self._system, np.zeros(self._n3)
+        if system.shortest:
+            columns = self._matrix.shape[1]
+            right = np.concatenate([np.zeros(columns), -residual[system.rows] / self._scale])
+            found = self._factor.solve(right)
+            found += self._factor.solve(right - self._whole @ found)
+            change[:] = found[:columns]
+            return change, np.zeros(system.absorb.shape[1])
+        first = self._solve(-residual[system.rows])
+        more = np.linalg.solve(self._small, -residual[system.dropped] - self._left @ first)
+        change[system.columns] = first + self._absorbed @ more
+        return change, more
 
 
 def square_system(rigid: FloatArray, spread: sp.csr_matrix, supports: Supports, piece: IntArray) -> SquareSystem:
@@ -123,15 +148,3 @@ def _rank(matrix: FloatArray) -> int:
 def _pivots(matrix: FloatArray) -> IntArray:
     """Columns of a matrix (m, n) of full rank that are linearly independent, (m,)."""
     return np.asarray(qr(matrix, pivoting=True, mode="economic")[2][: len(matrix)], dtype=np.int64)
-
-
-def _shortest(matrix: sp.csc_matrix, right: FloatArray) -> FloatArray:
-    """The shortest solution of equations that may depend on each other."""
-    size = float(abs(matrix).max())
-    scaled, (rows, columns) = matrix / size, matrix.shape
-    whole = sp.bmat([[sp.identity(columns), scaled.T], [scaled, -SOFT * sp.identity(rows)]], format="csc")
-    factor = splu(whole, permc_spec="MMD_AT_PLUS_A")
-    given = np.concatenate([np.zeros(columns), right / size])
-    found = factor.solve(given)
-    found += factor.solve(given - whole @ found)
-    return np.asarray(found[:columns])
