@@ -9,6 +9,8 @@ import numpy as np
 
 from isocloth import protocols
 from isocloth.protocols import Verdict
+from isocloth.protocols.strip import element_of, make_strip
+from isocloth.protocols.upright import Upright
 from validation.result import Result, Say, Series, silent
 
 TITLE = "lateral buckling: thresholds of shells and other models over the width, rotation, and no locking"
@@ -40,6 +42,8 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     _procedure(result, quick, say)
     _rotation(result, quick, say)
     _locking(result, quick, say)
+    if not quick:
+        _buckled(result, say)
     columns = {verdict.model: verdict.computed for verdict in verdicts if verdict.model.startswith("koiter")}
     columns["fit"] = verdicts[0].expected
     result.series.append(Series("thresholds", "width / length", "Gamma", verdicts[0].x, columns))
@@ -106,3 +110,26 @@ def _locking(result: Result, quick: bool, say: Say) -> None:
     sizes = [float(found(length=s).computed[0]) for s in (SCALES[::2] if quick else SCALES)]
     off = float(np.abs(np.array(sizes) / sizes[0] - 1.0).max())
     result.below("strips of 0.1 to 10 m, w/L 0.5: threshold differs by", off, 1e-3, ".1e")
+
+
+def _buckled(result: Result, say: Say) -> None:
+    """How far aside the tip of a buckled strip is: thin shells of flat triangles resist to bend out of their rows."""
+    runs: list[tuple[str, float, int]] = [("isometric", 6e-4, 24)]
+    runs += [("koiter-tan", thickness, elements) for thickness in THIN[::2] for elements in (12, 24)]
+    tips = {}
+    for model, thickness, elements in runs:
+        say(f"buckled, {model}, h/L = {thickness:g}, {elements} elements")
+        given = protocols.BY_VARIANT[model]
+        strip = make_strip(0.1, 0.05, elements, elements // 2, element=element_of(given, None))
+        upright = Upright(strip, given, 0.1 * thickness, protocols.Follower(), 0.0)
+        for angle in (0.3, 0.05, 0.0):
+            tips[model, thickness, elements] = abs(upright.at(40.0, angle))
+    goal = tips["isometric", 6e-4, 24]
+    for (model, thickness, elements), tip in tips.items():
+        name = f"buckled, nu 0, Gamma 40, w/L 0.5: tip aside / length, {model}, {elements} elements"
+        if model == "isometric":
+            result.info(name, tip, ".3f")
+        elif elements == 24:
+            result.near(f"{name}, h/L = {thickness:g}", tip, goal, TOLERANCE, ".3f")
+        else:
+            result.info(f"{name}, h/L = {thickness:g}", tip, ".3f")

@@ -81,7 +81,7 @@ def _go(
             f"the branch was lost at {shown(value)}: Newton's method finds no equilibrium near the one before; it may "
             "turn there: follow it with .branch(...), or give values that are closer to each other"
         )
-    again = find(there, found.positions, found.tension, _history(found), progress=progress)
+    again = find(there, found.positions, found.tension, _history(found), progress=progress, stable=True)
     return Followed(there, again, True)
 
 

@@ -18,7 +18,7 @@ from isocloth.base.typing import FloatArray
 from isocloth.contact.history import NO_HISTORY, ContactHistory
 from isocloth.simulation.diagnosis import diagnose
 from isocloth.simulation.memory import NewtonMemory
-from isocloth.statics.polish import Polished, Polisher, residual_of
+from isocloth.statics.polish import NEUTRAL, Polished, Polisher, residual_of
 from isocloth.statics.problem import Problem, Scene
 from isocloth.statics.relax import Relaxation
 from isocloth.statics.stability import smallest_mode
@@ -64,9 +64,12 @@ class Found(NamedTuple):
 
 def find(
     problem: Problem, start: FloatArray, tension: FloatArray | None = None, history: ContactHistory = NO_HISTORY, *,
-    progress: bool = False, ramp: bool = True,
+    progress: bool = False, ramp: bool = True, stable: bool = False,
 ) -> Found:  # fmt: skip
-    """The equilibrium that positions (n, 3), with multipliers (r,) and contact forces if they are known, lead to."""
+    """The equilibrium that positions (n, 3), with multipliers (r,) and contact forces if they are known, lead to.
+
+    stable: a start that is an unstable equilibrium is left.
+    """
     scene = Scene(problem, start)
     if tension is not None and len(tension) != len(scene.cloth.rows):
         tension = None  # those of another model
@@ -79,7 +82,8 @@ def find(
         near = solver.solve(
             begin, known, touching, most=12, patience=4, indefinite=True, reach=NEAR * scene.size
         )  # fmt: skip
-        if near.converged:
+        lasting = near.definite or not stable or solver.hessian(near.tension, touching).factorise(NEUTRAL)
+        if near.converged and lasting:
             _say(progress, f"the start is an equilibrium, residual {near.residual:.1e}")
             return _found(scene, near, touching, near.iterations)
     found = _moved(scene, solver, tension, history, progress)
