@@ -184,7 +184,7 @@ def _errors(result: Result, sim: Simulation, kept: dict[str, State]) -> None:
 
 def _beside(result: Result, nodes: int, quick: bool, say: Say) -> None:
     """The same sheet by projective friction and by the exact law of contact, within Newton's method."""
-    until = 0.6 if quick else FALLEN + RAMP
+    until = 0.35 if quick else FALLEN + RAMP
     for name in ("projective", "exact"):
         say(f"{nodes} x {nodes} nodes on the sphere, {name}")
         mesh, fabric = square(nodes, 3.0, 0.01)
