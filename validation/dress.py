@@ -60,7 +60,7 @@ def turned(positions: FloatArray, before: FloatArray) -> float:
 def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> Result:
     """The dress falls on the body, which then walks and turns."""
     result = Result("dress", TITLE)
-    triangles, duration, every = (600, 0.9, 25) if quick else (31000, 3.0, 25)
+    triangles, duration, every = (400, 0.75, 25) if quick else (31000, 3.0, 25)
     say("making the dress")
     sim = dressed(triangles)
     n, stepper = sim.mesh.n_vertices, sim.stepper

@@ -39,7 +39,7 @@ ITERATIONS, TOLD = (1, 2, 3, 5, 10, 20, 30, 50, 100, 200), (5, 10, 20, 30, 200)
 PHASES = {"right-hand side": 2.1, "forces of the body": 0.28, "forces between layers": 0.071, "solve": 1.23}
 PER_STEP = {"contacts with the body": 6.6, "contacts between layers": 62.6, "order": 0.16}
 #: nodes along an edge of the sheet on which the exact law is beside, and s between frames that are looked at
-BESIDE, LOOK = 31, 0.05
+BESIDE, LOOK = 15, 0.05
 #: m/s: nothing that falls from this high is faster; what is has been thrown, and further steps tell no more
 FALL, THROWN = 8.0, 1e3
 
@@ -184,7 +184,7 @@ def _errors(result: Result, sim: Simulation, kept: dict[str, State]) -> None:
 
 def _beside(result: Result, nodes: int, quick: bool, say: Say) -> None:
     """The same sheet by projective friction and by the exact law of contact, within Newton's method."""
-    until = 0.6 if quick else FALLEN + RAMP
+    until = 0.35 if quick else FALLEN + RAMP
     for name in ("projective", "exact"):
         say(f"{nodes} x {nodes} nodes on the sphere, {name}")
         mesh, fabric = square(nodes, 3.0, 0.01)

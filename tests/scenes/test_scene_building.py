@@ -221,7 +221,7 @@ def test_a_file_comes_before_a_shipped_scene(tmp_path: Path, monkeypatch: pytest
 
 def test_documented_scenes_step(tmp_path: Path) -> None:
     names = write_documented_files(tmp_path)
-    assert names == ["towel.toml", "shirt.toml", "ring.toml", "pinch.toml", "robot.toml"]
+    assert names == ["towel.toml", "two_cloths.toml", "shirt.toml", "ring.toml", "pinch.toml", "robot.toml"]
     for name in names:
         sim = build(load_scene(tmp_path / name))
         assert sim.grasps or sim.grippers

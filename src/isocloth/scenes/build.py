@@ -49,6 +49,7 @@ def build(scene: Scene) -> Simulation:
         )
         problems.raise_if_any()
     rest = rest_shape(scene, pieces)
+    started = [_noisy(piece, cloth) for piece, cloth in zip(pieces, scene.cloths, strict=True)]
     if scene.obstacles:
         contact["obstacles"] = build_obstacles(scene.obstacles, problems)
     if settings.self_collision:
@@ -59,7 +60,7 @@ def build(scene: Scene) -> Simulation:
         contact["resolve_start"] = True
     try:
         sim = ScheduledSimulation(
-            [_noisy(piece, cloth) for piece, cloth in zip(pieces, scene.cloths, strict=True)],
+            started if len(started) > 1 else started[0],
             [cloth.fabric for cloth in scene.cloths],
             rest=mesh if rest is None else rest,
             units="m",  # its size was checked with the scene
