@@ -124,6 +124,8 @@ def statics() -> list[Case]:
         *each("continued", "stable", lambda v: hung().continued("gravity", [9.0], stable=v), FLAGS),
         *each("continued", "held", lambda v: hung().continued("held", v),
               [[[[0, 0, 0]]], [3.0], [np.full((2, 3), NAN)]]),
+        Case("continued in a name", lambda _: ic.equilibrium(CUT, model="koiter", held=CUT.corners[:2]).continued(
+            "normals", [1.0]), (("normals",), ("average",))),
         *each("branch", "parameter", lambda v: hung().branch(v), [None, 3, "magic", "held"]),
         *each("branch", "step", lambda v: hung().branch("gravity", step=v), POSITIVE),
         *each("branch", "count", lambda v: hung().branch("gravity", count=v), [*COUNTS, 0]),

@@ -66,6 +66,8 @@ class Problem:
         found = getattr(self.model if own else fabric, parameter)
         if found is None and parameter in ("gravity_density", "membrane"):
             found = fabric.weight_density if parameter == "gravity_density" else fabric.membrane_stiffness
+        if isinstance(found, str):
+            raise InputError(f"{parameter} is {found!r}: expected a parameter that is a number to continue in")
         if found is None:
             raise InputError(f"{parameter} is None: expected a number to continue from; give the fabric or model one")
         return float(found)
