@@ -71,9 +71,11 @@ def rest_shapes() -> list[Case]:
     flat[3] = flat[3, 0]
     turned[inner, 0] += 0.15
     torn[3, 1] = NAN
-    values = ["x", 3, np.zeros((2, 3)), CORNERS[:5], CORNERS[:, :2], [[1, 2]], flat, torn, 1000 * CORNERS]
+    values = ["x", 3, np.zeros((2, 3)), CORNERS[:5], CORNERS[1:, :2], [[1, 2]], 1000 * CORNERS]
     return [
         *each("Shell", "rest", lambda v: shell(rest=v), values, also=("faces", "vert", "node")),
+        Case("Shell, a face without area at rest", lambda _: shell(rest=flat), (("face 3",), ("area",))),
+        Case("Shell, a corner that is no number at rest", lambda _: shell(rest=torn), (("face 3",), ("nan",))),
         Case("Shell, a face upside down at rest", lambda _: shell(rest=turned), (("face",),)),
         Case("Shell, rest of other faces", lambda _: shell(rest=ic.meshes.rectangle(1, 1, (3, 3), element="triangle")),
              (("faces",),)),
@@ -87,7 +89,8 @@ def pieces() -> list[Case]:
     return [
         *each("together", "meshes", ic.meshes.together, [None, 3, "x", [3], [CUT, None]], also=("mesh", "piece")),
         Case("together of nothing", lambda _: ic.meshes.together([]), (("pieces",), ("mesh",))),
-        *each("Simulation", "mesh", ic.Simulation, [[], [3], [CUT, "b.obj"]], also=("piece", "cloth")),
+        *each("Simulation of pieces", "mesh", ic.Simulation, [[3], [CUT, "b.obj"]], also=("piece", "cloth")),
+        Case("Simulation of no pieces", lambda _: ic.Simulation([]), (("pieces",), ("mesh",))),
         Case("Simulation of quads and triangles", lambda _: ic.Simulation([FAR, ic.meshes.rectangle(1, 1, (3, 3))]),
              (("quad",), ("triangle",))),
         Case("Simulation of two cloths in one place", lambda _: ic.Simulation([CUT, CUT], self_collision=True),
@@ -124,8 +127,6 @@ def statics() -> list[Case]:
         *each("continued", "stable", lambda v: hung().continued("gravity", [9.0], stable=v), FLAGS),
         *each("continued", "held", lambda v: hung().continued("held", v),
               [[[[0, 0, 0]]], [3.0], [np.full((2, 3), NAN)]]),
-        Case("continued in a name", lambda _: ic.equilibrium(CUT, model="koiter", held=CUT.corners[:2]).continued(
-            "normals", [1.0]), (("normals",), ("average",))),
         *each("branch", "parameter", lambda v: hung().branch(v), [None, 3, "magic", "held"]),
         *each("branch", "step", lambda v: hung().branch("gravity", step=v), POSITIVE),
         *each("branch", "count", lambda v: hung().branch("gravity", count=v), [*COUNTS, 0]),
@@ -184,8 +185,8 @@ def protocol() -> list[Case]:
         *each("stick_slip", "frictions", of(protocols.stick_slip, "frictions", elements=4),
               [[], [-1.0], [NAN], ["x"], [2.0], None]),
         *each("stick_slip", "contact", of(protocols.stick_slip, "contact", elements=4), NAMES),
-        *each("rotation", "model", of(protocols.rotation, "model", elements=4), [*NAMES, None]),
-        *each("rotation", "elements", of(protocols.rotation, "elements"), [*COUNTS, 0]),
+        *each("protocols.rotation", "model", of(protocols.rotation, "model", elements=4), [*NAMES, None]),
+        *each("protocols.rotation", "elements", of(protocols.rotation, "elements"), [*COUNTS, 0]),
         *each("buckling_threshold", "width", lambda v: protocols.buckling_threshold(v, 0.3), POINTS[:2]),
     ]  # fmt: skip
 

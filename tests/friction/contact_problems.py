@@ -14,7 +14,7 @@ def step_matrix(problem, step, y, multipliers):
     rows, n = problem.rows, problem.n
     c = rows.values(y)
     entries = rows.jacobian(y)
-    base = sp.diags_array(step.inertia) + step.arrays.bending * problem.stiffness
+    base = sp.diags_array(step.inertia) + sp.diags_array(step.arrays.bending) @ problem.stiffness
     geometric = sp.lil_matrix((n, n))
     for k in range(len(rows)):
         nodes = rows.nodes[rows.ptr[k] : rows.ptr[k + 1]]
@@ -23,7 +23,7 @@ def step_matrix(problem, step, y, multipliers):
         geometric[np.ix_(nodes, nodes)] += 2 * abs(lam) * s
     jacobian = sp.csr_matrix(entries)
     matrix = sp.kron(base + geometric, sp.eye_array(3)) + jacobian.T @ sp.diags_array(rows.weight) @ jacobian
-    force = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
+    force = step.inertia[:, None] * y + step.arrays.bending[:, None] * (problem.stiffness @ y) - step.load
     gradient = force.ravel() + jacobian.T @ (rows.weight * c)
     free = np.repeat(~step.held, 3).astype(float)
     matrix = sp.diags_array(free) @ matrix @ sp.diags_array(free) + sp.diags_array(1.0 - free)

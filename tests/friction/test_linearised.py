@@ -27,7 +27,7 @@ def linearisation(request):
     step = build_step(problem, Scheme(0.01, 1.0, 0.0), past, y, held)
     work = Newton(problem).work
     evaluate(problem.rows.arrays, problem.rows.rest, step.arrays.free, y, work.values, work.jacobian)
-    work.force[:] = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
+    work.force[:] = step.inertia[:, None] * y + step.arrays.bending[:, None] * (problem.stiffness @ y) - step.load
     lam = 1e-3 * rng.standard_normal(len(problem.rows)) * problem.rows.weight
     return problem, step, work, y, lam
 

@@ -32,7 +32,7 @@ def first_step(mesh, fabric, discretisation=None, h=0.01):
 
 
 def potential(problem, step, y):
-    a = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y)
+    a = step.inertia[:, None] * y + step.arrays.bending[:, None] * (problem.stiffness @ y)
     c = problem.rows.values(y)
     return np.sum(y * (a / 2 - step.load)) + np.sum(problem.rows.weight * c**2) / 2
 
@@ -48,7 +48,7 @@ def test_it_finds_the_minimum_that_a_general_minimiser_finds(mesh, fabric):
     def of_free(z):
         y = step.start.copy()
         y[free] = z.reshape(-1, 3)
-        grad = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
+        grad = step.inertia[:, None] * y + step.arrays.bending[:, None] * (problem.stiffness @ y) - step.load
         c, j = problem.rows.values(y), problem.rows.jacobian(y)
         grad = grad + (j.T @ (problem.rows.weight * c)).reshape(-1, 3)
         return potential(problem, step, y), grad[free].ravel()
@@ -71,7 +71,7 @@ def test_at_the_solution_forces_balance_and_multipliers_are_the_strain(mesh, fab
     problem, step = first_step(MESHES[mesh], FABRICS[fabric])
     outcome = Newton(problem, TIGHT).solve(step, np.zeros(len(problem.rows)), first=True)
     y = outcome.positions
-    force = step.inertia[:, None] * y + step.arrays.bending * (problem.stiffness @ y) - step.load
+    force = step.inertia[:, None] * y + step.arrays.bending[:, None] * (problem.stiffness @ y) - step.load
     force += (problem.rows.jacobian(y).T @ outcome.multipliers).reshape(-1, 3)
     assert np.abs(force[~step.held]).max() < 1e-7
     np.testing.assert_allclose(force[step.held], outcome.reactions[step.held], atol=1e-9)
@@ -96,7 +96,7 @@ def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh, curvature):
         np.zeros(0), step.held, curvature,
     )  # fmt: skip
     n, kept = problem.n, np.flatnonzero(rows.kept)
-    block = np.diag(step.inertia) + step.arrays.bending * problem.stiffness.toarray()
+    block = np.diag(step.inertia) + step.arrays.bending[:, None] * problem.stiffness.toarray()
     matrix = np.kron(block, np.eye(3))
     for k in range(len(rows)):
         nodes = rows.nodes[rows.ptr[k] : rows.ptr[k + 1]]
@@ -164,7 +164,7 @@ def test_projection_starts_from_a_step_with_bending_and_shear(fabric):
     assert outcome.iterations == 0
     soft = ~problem.rows.enforced
     y = step.start
-    matrix = np.diag(step.inertia) + step.arrays.bending * problem.stiffness.toarray()
+    matrix = np.diag(step.inertia) + step.arrays.bending[:, None] * problem.stiffness.toarray()
     matrix = np.kron(matrix, np.eye(3))
     j, w, c = problem.rows.jacobian(y)[soft], problem.rows.weight[soft], problem.rows.values(y)[soft]
     gradient = matrix @ y.ravel() - step.load.ravel() + j.T @ (w * c)

@@ -205,3 +205,10 @@ def test_bad_continuations_are_refused(hung: ic.Equilibrium, parameter: Any, val
 def test_bad_branches_are_refused(hung: ic.Equilibrium, change: dict[str, Any]) -> None:
     with pytest.raises(ic.IsoclothError, match=next(iter(change))):
         hung.branch("gravity", **change)
+
+
+def test_a_name_is_no_parameter_to_continue_in():
+    mesh = ic.meshes.rectangle(0.2, 0.1, (3, 2), element="triangle")
+    hung = ic.equilibrium(mesh, ic.Fabric(density=0.1), model="koiter", held=[0, 1])
+    with pytest.raises(ic.IsoclothError, match=r"'stvk'.*number"):
+        hung.continued("membrane", [1.0])
