@@ -148,5 +148,9 @@ def test_bad_inputs_are_named():
         ic.invert(target, held=edge, margin=2.0)
     with pytest.raises(ic.IsoclothError, match="gravity"):
         ic.invert(target, held=edge, gravity=0.0)
+    with pytest.raises(ic.IsoclothError, match="weight"):
+        ic.invert(target, ic.Fabric(gravity_density=0.0), held=edge)
+    with pytest.raises(ic.IsoclothError, match="normals = 'tan'"):
+        ic.invert(target, model=ic.models.KoiterShell(normals="tan"), held=edge)
     with pytest.raises(ic.IsoclothError, match="too near"):
         ic.invert(target, obstacles=[ic.Floor(target.vertices[:, 2].min())])

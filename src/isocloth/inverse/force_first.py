@@ -25,6 +25,7 @@ from isocloth.inverse.balance import Cones, balanced, outside
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.square_system import rigid_modes, square_system
 from isocloth.inverse.supports import Supports
+from isocloth.sparse.inertia import negative_pivots, symmetric_factor
 
 #: part of the friction that forces may use in the end, where less is aimed at
 USABLE = 0.975
@@ -43,12 +44,11 @@ Progress = Callable[[str], None]
 
 
 class Found(NamedTuple):
-    """What came of it.
+    """What came of it; the target is stable at every load that was reached.
 
     points: (n, 3) m, the rest shape at the load that was reached.
     load: in 0 .. 1, of gravity.
     forces: (k, 3) N, of the supports.
-    negative: negative pivots of the second derivative in the target.
     iterations: linear systems solved.
     carried: whether there are forces in the cones that carry the weight.
     residual: N, of the free nodes and of what supports push with.
@@ -57,7 +57,6 @@ class Found(NamedTuple):
     points: FloatArray
     load: float
     forces: FloatArray
-    negative: int
     iterations: int
     carried: bool
     residual: float
@@ -164,10 +163,10 @@ class ForceFirst:
         """Whether a face of a rest shape has all but vanished."""
         return bool((self.forces.shape(points).areas < LEAST_AREA * self.areas).any())
 
-    def negative_pivots(self, points: FloatArray) -> int:
-        """Of the second derivative of the energy over the nodes that nothing touches: 0 where the target is stable."""
+    def stable(self, points: FloatArray) -> bool:
+        """Whether the second derivative of the energy is positive definite over the nodes that nothing touches."""
         stiffness = self.forces.stiffness(points)[self.free][:, self.free].tocsc()
-        return negative_pivots(stiffness)
+        return negative_pivots(symmetric_factor(stiffness)) == 0
 
     # ------------------------------------------------------------------- load
 
@@ -175,7 +174,7 @@ class ForceFirst:
         """Let gravity grow to all of it."""
         points = self.forces.positions.copy()
         forces, carried = self.choose(self.wish(pinned), points, 1.0)
-        found = Found(points, 0.0, forces, 0, 0, carried, np.inf)
+        found = Found(points, 0.0, forces, 0, carried, np.inf)
         step, before = 1.0, found
         while carried and found.load < 1.0 and step >= SMALLEST:
             load = min(1.0, found.load + step)
@@ -204,18 +203,8 @@ class ForceFirst:
             now = self.at_supports(self.forces(points, load).ravel())
             out = outside(self.supports.cones, now, USABLE).max(initial=0.0) if last else 0.0
             if out <= 1e-12 * self.total:
-                negative = self.negative_pivots(points)
-                if negative:
-                    return None
-                return Found(points, load, now, negative, self.iterations, True, residual)
+                return Found(points, load, now, self.iterations, True, residual) if self.stable(points) else None
             forces, carried = self.choose(now, points, load)
             if not carried:
                 return None
         return None
-
-
-def negative_pivots(matrix: sp.csc_matrix) -> int:
-    """Of a symmetric matrix, factorised without exchanging rows: as many as it has negative eigenvalues."""
-    options = {"SymmetricMode": True}
-    factor = splu(matrix, permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options=options)
-    return int((factor.U.diagonal() < 0.0).sum())

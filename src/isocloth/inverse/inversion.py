@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -131,7 +132,7 @@ class Inversion:
     @property
     def stable(self) -> bool:
         """Whether the target comes back after a small push, with what touches held: no pivot is negative."""
-        return self.reached and self._found.negative == 0
+        return self.reached
 
     @property
     def smallest_eigenvalue(self) -> float:
@@ -164,14 +165,8 @@ class Inversion:
         """A simulation of the cloth with its rest shape, at rest in the target."""
         if self.reached and self.equilibrium.converged:
             return self.equilibrium.simulation(timestep=timestep, **options)
-        p = self._problem
-        sim = Simulation(
-            p.mesh, p.fabrics[0], model=p.model, rest=self.rest, gravity=p.gravity, obstacles=p.obstacles,
-            self_collision=p.self_collision, timestep=timestep, **options,
-        )  # fmt: skip
-        if len(p.nodes):
-            sim.grasp(p.nodes)
-        return sim
+        found = replace(self._problem, rest=self.rest)
+        return found.simulation(self.target.vertices.copy(), timestep=timestep, **options)
 
     def __repr__(self) -> str:
         if self.reached:
@@ -224,14 +219,21 @@ def invert(
     number = as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
-    if as_float(gravity) == 0.0:
-        raise InputError("gravity = 0: expected a weight; without one every target is its own rest shape")
+    if getattr(chosen, "normals", "average") != "average":
+        raise InputError(
+            f"normals = {chosen.normals!r}: expected 'average'; edges with angles of their own cannot be inverted yet"  # type: ignore[attr-defined]
+        )
     problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision, gravity)
+    if problem.gravity * problem.fabrics[0].weight_density == 0.0:
+        raise InputError(
+            f"gravity = {problem.gravity:g}, gravity_density = {problem.fabrics[0].weight_density:g}: expected a weight; "
+            "without one every target is its own rest shape"
+        )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
     sim = problem.simulation(target.vertices.copy())
     laid = target.with_vertices(lay_on(problem, sim))
-    problem = as_problem(laid, fabric, chosen, None, held, obstacles, self_collision, gravity)
+    problem = replace(problem, mesh=laid)
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
     least = LEAST * float(forces.weight(laid.vertices).mean())
     supports = find_supports(problem, sim, laid.vertices, contacts, least)
@@ -244,10 +246,8 @@ def invert(
 
     found = search.run(tell)
     if found.load < 1.0 and found.carried:
-        again = ForceFirst(forces, supports, number)
-        other = again.run(tell, pinned=False)
-        if other.load > found.load:
-            search, found = again, other
+        other = search.run(tell, pinned=False)
+        found = max(found, other, key=lambda one: one.load)._replace(iterations=search.iterations)
     return Inversion(problem, supports, search, found)
 
 

@@ -23,6 +23,7 @@ from scipy.sparse.linalg import SuperLU, splu
 
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
+from isocloth.sparse.inertia import negative_pivots, symmetric_factor
 from isocloth.statics.hessian import NO_PAIRS, Hessian
 from isocloth.statics.potential import Potential
 from isocloth.terms.koiter_bending import AngleSystem, KoiterBending, angle_system
@@ -58,15 +59,8 @@ class AngledHessian(Hessian):
     def factorise(self, shift: float = 0.0) -> bool:
         """Factor the matrix with the angles, A + shift M; says whether A + shift M is positive definite."""
         mass = sp.diags(shift * np.repeat(self.mass, 3)[self.free])
-        # pivots stay on the diagonal, so that their signs are those of the eigenvalues
-        try:
-            self._lu = splu(
-                self._whole(mass), permc_spec="MMD_AT_PLUS_A", diag_pivot_thresh=0.0, options={"SymmetricMode": True}
-            )
-        except RuntimeError:  # singular
-            self._lu = None
-            return False
-        return bool((self._lu.perm_r == self._lu.perm_c).all() and (self._lu.U.diagonal() > 0.0).all())
+        self._lu = symmetric_factor(self._whole(mass))
+        return negative_pivots(self._lu) == 0
 
     def solve(self, force: FloatArray) -> FloatArray:
         """(n, 3) m: displacement under forces (n, 3) N, by the last factor; held nodes do not move."""
