@@ -226,8 +226,8 @@ def invert(
     problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision, gravity)
     if problem.gravity * problem.fabrics[0].weight_density == 0.0:
         raise InputError(
-            f"gravity = {problem.gravity:g}, gravity_density = {problem.fabrics[0].weight_density:g}: expected a weight; "
-            "without one every target is its own rest shape"
+            f"gravity = {problem.gravity:g}, gravity_density = {problem.fabrics[0].weight_density:g}: expected a "
+            "weight; without one every target is its own rest shape"
         )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
