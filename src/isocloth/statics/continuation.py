@@ -16,8 +16,9 @@ from isocloth.base.errors import ConvergenceError, InputError, InputTypeError
 from isocloth.base.numeric import as_float, shown
 from isocloth.contact.history import NO_HISTORY
 from isocloth.statics.find import Found, find
-from isocloth.statics.polish import NEUTRAL, Polisher
+from isocloth.statics.polish import Polisher
 from isocloth.statics.problem import Problem, Scene
+from isocloth.statics.stability import lasts
 from isocloth.statics.touching import Touching
 
 #: a value's way is cut in two at most so often in a row
@@ -99,7 +100,7 @@ def _newton(problem: Problem, found: Found, stable: bool) -> Found | None:
     )  # fmt: skip
     if not solved.converged:
         return None
-    if stable and not solved.definite and not solver.hessian(solved.tension, touching).factorise(NEUTRAL):
+    if stable and not solved.definite and not lasts(solver, solved.tension, touching):
         return None
     return Found(solved.positions, solved.tension, touching, solved.residual, True, "", solved.iterations)
 

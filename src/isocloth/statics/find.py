@@ -18,10 +18,10 @@ from isocloth.base.typing import FloatArray
 from isocloth.contact.history import NO_HISTORY, ContactHistory
 from isocloth.simulation.diagnosis import diagnose
 from isocloth.simulation.memory import NewtonMemory
-from isocloth.statics.polish import NEUTRAL, Polished, Polisher, residual_of
+from isocloth.statics.polish import Polished, Polisher, residual_of
 from isocloth.statics.problem import Problem, Scene
 from isocloth.statics.relax import Relaxation
-from isocloth.statics.stability import smallest_mode
+from isocloth.statics.stability import lasts, smallest_mode
 from isocloth.statics.touching import Touching
 
 #: part of the cloth by which a start may be off the equilibrium it is taken for
@@ -82,7 +82,7 @@ def find(
         near = solver.solve(
             begin, known, touching, most=12, patience=4, indefinite=True, reach=NEAR * scene.size
         )  # fmt: skip
-        lasting = near.definite or not stable or solver.hessian(near.tension, touching).factorise(NEUTRAL)
+        lasting = near.definite or not stable or lasts(solver, near.tension, touching)
         if near.converged and lasting:
             _say(progress, f"the start is an equilibrium, residual {near.residual:.1e}")
             return _found(scene, near, touching, near.iterations)

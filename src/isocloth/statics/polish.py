@@ -99,8 +99,8 @@ class Polisher:
         self._edges, self._length = cloth.mesh.edges, cloth.mesh.edge_lengths
         self._soft = cloth.rows.partner != 0
 
-    def hessian(self, tension: FloatArray, touching: Touching | None) -> Hessian:
-        """A where the potential is, contacts included."""
+    def hessian(self, tension: FloatArray, touching: Touching | None, slides: BoolArray | None = None) -> Hessian:
+        """A where the potential is, contacts included; slides: (c,) contacts that do not stick, those that slid."""
         pairs = NO_PAIRS
         if touching is not None and len(touching.contacts.gap):
             pairs = np.asarray(each_once(pairs_of(touching.contacts)), dtype=np.int64)
@@ -108,7 +108,7 @@ class Polisher:
             self._hessian = hessian_of(self.cloth, self.held, pairs)
         self._hessian.fill(self.potential, tension)
         if touching is not None:
-            touching.add_to(self._hessian)
+            touching.add_to(self._hessian, slides)
         return self._hessian
 
     def solve(

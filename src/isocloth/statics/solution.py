@@ -28,7 +28,7 @@ from isocloth.statics.continuation import Parameter, follow
 from isocloth.statics.find import Found, find
 from isocloth.statics.polish import NEUTRAL, Polisher, unbalanced
 from isocloth.statics.problem import Problem, as_problem, as_start
-from isocloth.statics.stability import smallest_mode
+from isocloth.statics.stability import softest
 
 
 class Equilibrium:
@@ -108,7 +108,8 @@ class Equilibrium:
 
     @property
     def smallest_eigenvalue(self) -> float:
-        """1/s^2: of the second derivative of the energy relative to mass, over the free nodes; contacts do not open."""
+        """1/s^2: of the second derivative of the energy relative to mass, over the free nodes; contacts
+        do not open, and slide only the way they slid."""
         return self._softest[0]
 
     @property
@@ -120,7 +121,7 @@ class Equilibrium:
     def _softest(self) -> tuple[float, FloatArray]:
         solver = Polisher(self._sim.cloth, self._sim.hands.held)
         solver.potential.move(self._found.positions)
-        return smallest_mode(solver.hessian(self._found.tension, self._found.touching))
+        return softest(solver, self._found.tension, self._found.touching)
 
     # ------------------------------------------------------------------- what comes next
 

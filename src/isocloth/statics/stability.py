@@ -13,6 +13,8 @@ from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from isocloth.base.typing import FloatArray
 from isocloth.statics.hessian import Hessian
+from isocloth.statics.polish import NEUTRAL, Polisher
+from isocloth.statics.touching import Touching
 
 #: 1/s^2, the first shift that is tried, and the largest
 FIRST, LARGEST = 1.0, 1e12
@@ -50,3 +52,33 @@ def smallest_mode(hessian: Hessian) -> tuple[float, FloatArray]:
     mode /= np.abs(mode).max()
     mode *= np.sign(mode[np.argmax(np.abs(mode))])
     return float(1.0 / size[-1] - shift), mode.reshape(n, 3)
+
+
+def softest(solver: Polisher, tension: FloatArray, touching: Touching | None) -> tuple[float, FloatArray]:
+    """The smallest eigenvalue, 1/s^2, and its mode (n, 3), where contacts that slid slide on only the way they did.
+
+    A contact at the edge of its cone lets a cloth slide on, but not back: friction sticks there. If none of them stuck,
+    any cloth on a ball would count as unstable. So contacts that the softest mode moves back are made to stick, one
+    after the other, until that mode moves all others on, or is none that grows.
+    """
+    hessian = solver.hessian(tension, touching)
+    eigenvalue, mode = smallest_mode(hessian)
+    if touching is None:
+        return eigenvalue, mode
+    slides = touching.sliding
+    while eigenvalue < 0.0 and slides.any():
+        way = np.where(slides, touching.along_slides(mode), 0.0)
+        way *= np.sign(way.sum()) or 1.0
+        back = slides & (way < 0.0)
+        if not back.any():
+            break
+        slides = slides & (way > way.min())
+        eigenvalue, mode = smallest_mode(solver.hessian(tension, touching, slides))
+    return eigenvalue, mode
+
+
+def lasts(solver: Polisher, tension: FloatArray, touching: Touching | None) -> bool:
+    """Whether an equilibrium where the potential is comes back after a small push."""
+    if solver.hessian(tension, touching).factorise(NEUTRAL):
+        return True
+    return bool(softest(solver, tension, touching)[0] >= -NEUTRAL) if touching is not None else False

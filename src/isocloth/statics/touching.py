@@ -143,15 +143,25 @@ class Touching:
         np.add.at(out, self.contacts.nodes, self.contacts.weights[:, :, None] * force[:, None, :])
         return out
 
-    def _sticks(self, active: BoolArray) -> BoolArray:
-        return np.asarray(active & (self.contacts.friction > 0.0) & ~self.known.slides)
+    def _sticks(self, active: BoolArray, slides: BoolArray | None = None) -> BoolArray:
+        return np.asarray(active & (self.contacts.friction > 0.0) & ~(self.known.slides if slides is None else slides))
 
-    def add_to(self, hessian: Hessian) -> None:
-        """Add the second derivative of the springs that press."""
+    @property
+    def sliding(self) -> BoolArray:
+        """(c,) which contacts press, slid, and bear all the friction they can."""
+        return np.asarray(self.active & self.known.slides & (self.contacts.friction > 0.0))
+
+    def along_slides(self, step: FloatArray) -> FloatArray:
+        """(c,) m/N: how far a displacement (n, 3) takes contacts the way they slid, against their friction."""
+        moved = np.einsum("ck,ckd->cd", self.contacts.weights, step[self.contacts.nodes])
+        return np.asarray(-np.einsum("cd,cd->c", self.known.pull, moved))
+
+    def add_to(self, hessian: Hessian, slides: BoolArray | None = None) -> None:
+        """Add the second derivative of the springs that press; slides: (c,) which do not stick, those that slid."""
         c, active, w = self.contacts, self.active, self.known.stiffness[:, None, None]
         normal = np.einsum("cd,ce->cde", c.normal, c.normal)
         matrix = w * normal - self.known.push[:, None, None] * self._curvature()
-        sticks = self._sticks(active)
+        sticks = self._sticks(active, slides)
         matrix[sticks] += w[sticks] * (np.eye(3) - normal[sticks])
         a, b = np.triu_indices(4)
         i, j = c.nodes[active][:, a], c.nodes[active][:, b]
