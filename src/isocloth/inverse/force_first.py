@@ -62,6 +62,31 @@ class Found(NamedTuple):
     residual: float
 
 
+class Loop(NamedTuple):
+    """Where the growth of gravity is: all that its next step depends on.
+
+    found, before: at the last load that was reached, and at the one before it.
+    step: of the load, that is tried next.
+    pinned: whether forces were first chosen as if contacts were pinned at rest.
+    iterations: linear systems solved so far.
+    """
+
+    found: Found
+    before: Found
+    step: float
+    pinned: bool
+    iterations: int
+
+    @property
+    def over(self) -> bool:
+        """Whether there is no next step."""
+        return not self.found.carried or self.found.load >= 1.0 or self.step < SMALLEST
+
+
+def forgotten(loop: Loop) -> None:
+    """What is done with a `Loop` that nobody keeps."""
+
+
 class ForceFirst:
     """The search for one target."""
 
@@ -170,22 +195,26 @@ class ForceFirst:
 
     # ------------------------------------------------------------------- load
 
-    def run(self, progress: Progress, pinned: bool = True) -> Found:
-        """Let gravity grow to all of it."""
+    def start(self, pinned: bool) -> Loop:
+        """Where gravity is zero, and forces of the supports carry all of the weight."""
         points = self.forces.positions.copy()
         forces, carried = self.choose(self.wish(pinned), points, 1.0)
         found = Found(points, 0.0, forces, 0, carried, np.inf)
-        step, before = 1.0, found
-        while carried and found.load < 1.0 and step >= SMALLEST:
-            load = min(1.0, found.load + step)
-            tried = self._at(found, before, load)
+        return Loop(found, found, 1.0, pinned, self.iterations)
+
+    def run(self, progress: Progress, loop: Loop, keep: Callable[[Loop], None] = forgotten) -> Found:
+        """Let gravity grow to all of it, from where it is; every step of it, taken or not, is handed to `keep`."""
+        self.iterations = loop.iterations
+        while not loop.over:
+            load = min(1.0, loop.found.load + loop.step)
+            tried = self._at(loop.found, loop.before, load)
             progress(f"load {load:.3f}: {'reached' if tried else 'not reached'}, {self.iterations} linear systems")
             if tried is None:
-                step *= 0.5
+                loop = loop._replace(step=0.5 * loop.step, iterations=self.iterations)
             else:
-                before, found = found, tried
-                step *= 2.0
-        return found._replace(iterations=self.iterations, carried=carried)
+                loop = Loop(tried, loop.found, 2.0 * loop.step, loop.pinned, self.iterations)
+            keep(loop)
+        return loop.found._replace(iterations=self.iterations)
 
     def _at(self, found: Found, before: Found, load: float) -> Found | None:
         """The rest shape at a larger load, or None."""

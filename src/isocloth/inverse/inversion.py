@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import sys
+import os
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -11,11 +12,13 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from isocloth.base.errors import ConvergenceError, InputError, InputTypeError, MeshError
-from isocloth.base.numeric import as_float, check_flag, shown
+from isocloth.base.numeric import as_float, check_flag, is_one_of, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.inverse.balance import outside
+from isocloth.inverse.checkpoint import grown, kept_in, marks_of
 from isocloth.inverse.force_first import USABLE, ForceFirst, Found
+from isocloth.inverse.progress import Meter
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.supports import Supports, find_supports, lay_on
 from isocloth.meshes import Mesh
@@ -24,6 +27,8 @@ from isocloth.simulation import Simulation
 from isocloth.statics import Equilibrium, equilibrium
 from isocloth.statics.problem import Problem, as_problem
 from isocloth.terms.dihedral import hinges_of
+
+METHODS = ("force_first",)
 
 #: least force with which what touches is pressed on, of the mean weight of a node
 LEAST = 0.02
@@ -186,7 +191,9 @@ def invert(
     self_collision: bool = False,
     margin: float = 0.8,
     gravity: float = 9.81,
-    progress: bool = False,
+    method: str = "force_first",
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
 ) -> Inversion:
     """The rest shape of a cloth that hangs, or lies, as its target does, in stable balance with contact and friction.
 
@@ -201,7 +208,10 @@ def invert(
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
         gravity: m/s^2, along -z.
-        progress: print what happens, on standard error.
+        method: "force_first": forces are chosen first, then the rest shape that asks for them.
+        checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
+            ends in the same bits; the file is removed at the end.
+        progress: say what happens, on standard error if that is a terminal.
 
     Raises:
         ConvergenceError: nothing holds the cloth and it touches nothing.
@@ -216,6 +226,8 @@ def invert(
         raise InputError(
             f"model {chosen.name!r} remembers no rest shape: expected a shell, ic.models.DiscreteShell() say"
         )
+    if not is_one_of(method, METHODS):
+        raise InputError(f"method = {shown(method)}: expected one of {', '.join(map(repr, METHODS))}")
     number = as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
@@ -239,15 +251,9 @@ def invert(
     supports = find_supports(problem, sim, laid.vertices, contacts, least)
     _check_supports(supports, laid)
     search = ForceFirst(forces, supports, number)
-
-    def tell(line: str) -> None:
-        if progress:
-            print(f"  ... {line}", file=sys.stderr, flush=True)
-
-    found = search.run(tell)
-    if found.load < 1.0 and found.carried:
-        other = search.run(tell, pinned=False)
-        found = max(found, other, key=lambda one: one.load)._replace(iterations=search.iterations)
+    marks = marks_of(problem, contacts, number, method) if checkpoint is not None else {}
+    with kept_in(checkpoint, marks) as kept, closing(Meter(progress)) as meter:
+        found = grown(search, meter.say, kept)
     return Inversion(problem, supports, search, found)
 
 
