@@ -74,7 +74,7 @@ class Checkpoint:
                 arrays[f"{name}_numbers"] = np.array(numbers, dtype=np.float64)
         # an open file keeps NumPy from adding a suffix of its own
         with atomic_path(self.path) as temporary, open(temporary, "wb") as file:
-            np.savez(file, allow_pickle=False, **arrays)  # type: ignore[arg-type]
+            np.savez(file, allow_pickle=False, **arrays)
 
     def remove(self) -> None:
         """Forget the search."""

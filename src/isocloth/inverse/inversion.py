@@ -19,10 +19,12 @@ from isocloth.inverse.balance import outside
 from isocloth.inverse.checkpoint import grown, kept_in, marks_of
 from isocloth.inverse.force_first import USABLE, ForceFirst, Found
 from isocloth.inverse.progress import Meter
+from isocloth.inverse.pushes import Pushes, pushes_of
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.supports import Supports, find_supports, lay_on
 from isocloth.meshes import Mesh
 from isocloth.models import DiscreteShell, Model, Shell, as_model
+from isocloth.obstacles import Obstacle
 from isocloth.simulation import Simulation
 from isocloth.statics import Equilibrium, equilibrium
 from isocloth.statics.problem import Problem, as_problem
@@ -37,8 +39,10 @@ LEAST = 0.02
 class Inversion:
     """A rest shape and its certificate. Made by `invert`."""
 
-    def __init__(self, problem: Problem, supports: Supports, search: ForceFirst, found: Found) -> None:
+    def __init__(self, problem: Problem, supports: Supports, search: ForceFirst, found: Found, margin: float) -> None:
         self._problem, self._supports, self._search, self._found = problem, supports, search, found
+        self.margin = margin
+        """Part of the friction inside which forces were aimed."""
 
     # ------------------------------------------------------------------- the shape
 
@@ -73,6 +77,11 @@ class Inversion:
             angles.append(hinges_of(points[corners[:, :3]], points[corners[:, 3:]], joined).angle)
         return np.asarray((angles[0] - angles[1] + np.pi) % (2.0 * np.pi) - np.pi)
 
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What the cloth may lie on."""
+        return self._problem.obstacles
+
     # ------------------------------------------------------------------- the forces
 
     @cached_property
@@ -89,6 +98,12 @@ class Inversion:
     def contact_forces(self) -> FloatArray:
         """(k, 3) N with which they are pushed."""
         return self.forces[self.contact_nodes]
+
+    @cached_property
+    def pushes(self) -> Pushes:
+        """The same by places where hands and bodies touch, centres of faces too, with normals and friction."""
+        forces = self._search.at_supports(self.forces.ravel())
+        return pushes_of(self._supports, self.target.vertices, forces)
 
     # ------------------------------------------------------------------- how good it is
 
@@ -173,6 +188,18 @@ class Inversion:
         found = replace(self._problem, rest=self.rest)
         return found.simulation(self.target.vertices.copy(), timestep=timestep, **options)
 
+    def naive(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
+        """A simulation that begins in the target, of a cloth with the target as its rest shape: it sags."""
+        return self._problem.simulation(self.target.vertices.copy(), timestep=timestep, **options)
+
+    def report(self, path: str | os.PathLike[str], *, title: str = "Inverse design", seconds: float = 1.0) -> None:
+        """Write a page (.html), one file that needs no other: the numbers, and views that can be turned of the target
+        with the forces that carry it, of a naive cloth and this one simulated for some seconds, and of the rest shape.
+        """
+        from isocloth.inverse.report import save_report
+
+        save_report(self, path, title=title, seconds=seconds)
+
     def __repr__(self) -> str:
         if self.reached:
             errors = f"J {self.target_error:.1e} m^2, G {self.friction_error:.1e} N^2"
@@ -254,7 +281,7 @@ def invert(
     marks = marks_of(problem, contacts, number, method) if checkpoint is not None else {}
     with kept_in(checkpoint, marks) as kept, closing(Meter(progress)) as meter:
         found = grown(search, meter.say, kept)
-    return Inversion(problem, supports, search, found)
+    return Inversion(problem, supports, search, found, number)
 
 
 def _check_supports(supports: Supports, target: Mesh) -> None:
