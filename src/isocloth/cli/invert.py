@@ -69,7 +69,9 @@ def _inverted(target: Mesh, output: Path, checkpoint: Path, options: argparse.Na
             outputs.append(("report", str(options.report)))
         rows = lines(found)
     except KeyboardInterrupt:
-        print(f"\nisocloth: interrupted; the rest shape is in {str(output)!r}, not all else is written", file=sys.stderr)
+        print(
+            f"\nisocloth: interrupted; the rest shape is in {str(output)!r}, not all else is written", file=sys.stderr
+        )
         return INTERRUPTED
     if not options.quiet:
         took = ("elapsed", f"{elapsed:.1f} s, compilation included")

@@ -42,7 +42,8 @@ class Pushes(NamedTuple):
     def used(self) -> FloatArray:
         """(k,) part of the friction that is used, 1 on the border of the cone; 0 for hands, inf for what pulls."""
         press = self.pressing
-        bound = np.where(self.by_hand, np.inf, self.friction * np.maximum(press, 0.0))
+        bound = np.where(self.by_hand, 0.0, self.friction)
+        bound = np.where(self.by_hand, np.inf, bound * np.maximum(press, 0.0))
         out = np.where(self.pulling > 0.0, np.inf, 0.0)
         np.divide(self.pulling, bound, out=out, where=bound > 0.0)
         return np.where((press < 0.0) & ~self.by_hand, np.inf, out)

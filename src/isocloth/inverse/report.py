@@ -50,7 +50,10 @@ def lines(found: Inversion) -> list[tuple[str, str]]:
     rows = [
         ("target", f"{found.target.n_vertices} nodes, {found.target.n_faces} triangles"),
         ("reached", "yes: a stable equilibrium, with forces in the cones of friction" if found.reached else "no"),
-        ("load reached", f"{found.load_reached:.3g} of the weight"),
+        (
+            "load reached",
+            "all of the weight" if found.load_reached == 1.0 else f"{found.load_reached:.3g} of the weight",
+        ),
         ("target error J", _error(found)),
         ("friction error G", f"{found.friction_error:.2e} N^2"),
         ("carried by", f"{int(touching.sum())} contacts, {hands} held nodes"),

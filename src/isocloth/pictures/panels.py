@@ -104,7 +104,7 @@ def _panel_data(panel: Panel, centre: FloatArray) -> dict[str, Any]:
 
 
 def arrow_mesh(places: FloatArray, vectors: FloatArray) -> tuple[FloatArray, IntArray]:
-    """Arrows of m vectors as (13 m, 3) points, m at a time, and triangles (16 m, 3): a shaft and a pyramid each.
+    """Arrows of m vectors as (13 m, 3) points, m at a time, and triangles (18 m, 3): a shaft and a pyramid each.
 
     All are equally thick, after the longest; of short ones the head is all there is.
     """
@@ -122,7 +122,7 @@ def arrow_mesh(places: FloatArray, vectors: FloatArray) -> tuple[FloatArray, Int
     points = np.concatenate(
         [places[:, None] + shaft, neck[:, None] + shaft, neck[:, None] + wide, tip[:, None]], axis=1
     )  # fmt: skip
-    faces = [(0, 2, 1), (0, 3, 2), (8, 10, 9), (8, 11, 10)]
+    faces = [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7), (8, 10, 9), (8, 11, 10)]
     for i in range(4):
         j = (i + 1) % 4
         faces += [(i, j, 4 + j), (i, 4 + j, 4 + i), (8 + i, 8 + j, 12)]
