@@ -93,7 +93,9 @@ def test_the_stretch_of_nodes_is_that_of_their_edges() -> None:
 
 def test_hands_have_no_cone_and_lines_say_what_is_wrong(tmp_path: Path) -> None:
     target, edge = strip(wave=0.04)
-    found = ic.invert(target, ic.Fabric(density=1.0), model=ic.models.DiscreteShell(stretch=6.0, bending=1e-3), held=edge)
+    found = ic.invert(
+        target, ic.Fabric(density=1.0), model=ic.models.DiscreteShell(stretch=6.0, bending=1e-3), held=edge
+    )
     assert not found.reached
     assert found.pushes.by_hand.all()
     assert np.all(found.pushes.used == 0.0)

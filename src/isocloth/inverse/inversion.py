@@ -14,6 +14,7 @@ from scipy.sparse.linalg import splu
 from isocloth.base.errors import ConvergenceError, InputError, InputTypeError, MeshError
 from isocloth.base.numeric import as_float, check_flag, is_one_of, shown
 from isocloth.base.typing import FloatArray, IntArray
+from isocloth.contact.starts import REMEDY
 from isocloth.fabric import Fabric
 from isocloth.inverse.balance import outside
 from isocloth.inverse.checkpoint import grown, kept_in, marks_of
@@ -270,7 +271,7 @@ def invert(
         )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
-    sim = problem.simulation(target.vertices.copy())
+    sim = _started(problem)
     laid = target.with_vertices(lay_on(problem, sim))
     problem = replace(problem, mesh=laid)
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
@@ -282,6 +283,17 @@ def invert(
     with kept_in(checkpoint, marks) as kept, closing(Meter(progress)) as meter:
         found = grown(search, meter.say, kept)
     return Inversion(problem, supports, search, found, number)
+
+
+def _started(problem: Problem) -> Simulation:
+    """A simulation that begins in the target."""
+    try:
+        return problem.simulation(problem.mesh.vertices.copy())
+    except InputError as error:  # far inside a body, or through itself
+        if REMEDY not in str(error):
+            raise
+        told = str(error).replace(REMEDY, "move the target out of it")
+        raise InputError(f"target: {told}") from None
 
 
 def _check_supports(supports: Supports, target: Mesh) -> None:

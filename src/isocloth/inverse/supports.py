@@ -85,6 +85,11 @@ def find_supports(problem: Problem, sim: Simulation, x: FloatArray, contacts: ob
     load: N, the least force with which what touches is pressed on.
     """
     parts = [_hands(problem.nodes)]
+    if sim.world is None and contacts is not None:
+        named = _as_nodes(contacts, problem.mesh.n_vertices)
+        raise InputError(
+            f"contacts: node {int(named[0])} is near no obstacle, there is none: expected None, or give obstacles"
+        )
     if sim.world is not None:
         found = ContactDetector(sim.world, x, sim.hands.held, 0.0, 0.0).find(x)
         near = np.abs(found.gap) <= ON * problem.fabrics[0].thickness
