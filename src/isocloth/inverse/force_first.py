@@ -170,22 +170,43 @@ class ForceFirst:
 
     # ------------------------------------------------------------------- load
 
-    def run(self, progress: Progress, pinned: bool = True) -> Found:
-        """Let gravity grow to all of it."""
+    def run(self, progress: Progress) -> Found:
+        """All of gravity at once, with either wish; where neither leads to a rest shape, gravity grows in steps."""
         points = self.forces.positions.copy()
-        forces, carried = self.choose(self.wish(pinned), points, 1.0)
-        found = Found(points, 0.0, forces, 0, carried, np.inf)
-        step, before = 1.0, found
-        while carried and found.load < 1.0 and step >= SMALLEST:
-            load = min(1.0, found.load + step)
-            tried = self._at(found, before, load)
-            progress(f"load {load:.3f}: {'reached' if tried else 'not reached'}, {self.iterations} linear systems")
+        begins = []
+        for pinned in (True, False):
+            forces, carried = self.choose(self.wish(pinned), points, 1.0)
+            begin = Found(points, 0.0, forces, 0, carried, np.inf)
+            if not carried:  # whatever is wished for
+                return begin
+            tried = self._told(progress, begin, begin, 1.0)
+            if tried is not None:
+                return tried
+            begins.append(begin)
+        best = begins[0]
+        for begin in begins:
+            found = self._grown(progress, begin)
+            best = found if found.load > best.load else best
+            if best.load == 1.0:
+                break
+        return best._replace(iterations=self.iterations)
+
+    def _grown(self, progress: Progress, found: Found) -> Found:
+        """Let gravity grow as far as it goes; a step that was refused is tried longer only after two that were not."""
+        step, before, easy = 0.5, found, False
+        while found.load < 1.0 and step >= SMALLEST:
+            tried = self._told(progress, found, before, min(1.0, found.load + step))
             if tried is None:
-                step *= 0.5
+                step, easy = 0.5 * step, False
             else:
                 before, found = found, tried
-                step *= 2.0
-        return found._replace(iterations=self.iterations, carried=carried)
+                step, easy = 2.0 * step if easy else step, True
+        return found
+
+    def _told(self, progress: Progress, found: Found, before: Found, load: float) -> Found | None:
+        tried = self._at(found, before, load)
+        progress(f"load {load:.3f}: {'reached' if tried else 'not reached'}, {self.iterations} linear systems")
+        return tried
 
     def _at(self, found: Found, before: Found, load: float) -> Found | None:
         """The rest shape at a larger load, or None."""

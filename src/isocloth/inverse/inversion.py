@@ -245,9 +245,6 @@ def invert(
             print(f"  ... {line}", file=sys.stderr, flush=True)
 
     found = search.run(tell)
-    if found.load < 1.0 and found.carried:
-        other = search.run(tell, pinned=False)
-        found = max(found, other, key=lambda one: one.load)._replace(iterations=search.iterations)
     return Inversion(problem, supports, search, found)
 
 
