@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,14 +35,10 @@ NAMES = {
     "method": "method", "code": "version of isocloth",
 }  # fmt: skip
 
+#: parts of the loop that are found at a load
+FOUND = ("found", "before", "best")
+
 Marks = dict[str, str]
-
-
-class Progressed(NamedTuple):
-    """How far a search is. first: what the loop that is over has found, if this is the second one."""
-
-    loop: Loop
-    first: Found | None
 
 
 class Checkpoint:
@@ -51,7 +47,7 @@ class Checkpoint:
     def __init__(self, path: Path, marks: Marks) -> None:
         self.path, self._marks = path, marks
 
-    def load(self) -> Progressed | None:
+    def load(self) -> Loop | None:
         """What an interrupted search has left; None if there is nothing. That of another problem is refused."""
         if not self.path.exists():
             return None
@@ -63,15 +59,16 @@ class Checkpoint:
             )
         return kept
 
-    def save(self, at: Progressed) -> None:
+    def save(self, loop: Loop) -> None:
         """Write the state, whole or not at all."""
-        loop, arrays = at.loop, {"format": np.array(FORMAT), "marks": np.array(json.dumps(self._marks))}
-        arrays["loop"] = np.array([loop.step, loop.pinned, loop.iterations], dtype=np.float64)
-        for name, found in (("found", loop.found), ("before", loop.before), ("first", at.first)):
-            if found is not None:
-                numbers = [found.load, found.iterations, found.carried, found.residual]
-                arrays |= {f"{name}_points": found.points, f"{name}_forces": found.forces}
-                arrays[f"{name}_numbers"] = np.array(numbers, dtype=np.float64)
+        arrays = {"format": np.array(FORMAT), "marks": np.array(json.dumps(self._marks))}
+        numbers = [loop.stage, loop.step, loop.easy, loop.iterations, loop.over]
+        arrays["loop"] = np.array(numbers, dtype=np.float64)
+        for name in FOUND:
+            found: Found = getattr(loop, name)
+            arrays |= {f"{name}_points": found.points, f"{name}_forces": found.forces}
+            numbers = [found.load, found.iterations, found.carried, found.residual]
+            arrays[f"{name}_numbers"] = np.array(numbers, dtype=np.float64)
         # an open file keeps NumPy from adding a suffix of its own
         with atomic_path(self.path) as temporary, open(temporary, "wb") as file:
             np.savez(file, allow_pickle=False, **arrays)
@@ -81,21 +78,20 @@ class Checkpoint:
         self.path.unlink(missing_ok=True)
 
 
-def read_state(path: Path) -> tuple[Progressed, Marks]:
+def read_state(path: Path) -> tuple[Loop, Marks]:
     """What a checkpoint holds, and the marks of its problem."""
     try:
         kept = read_archive(path, "checkpoint")
         if int(kept["format"]) != FORMAT:
             raise InputError(f"its format is {int(kept['format'])}, this is {FORMAT}")
-        step, pinned, iterations = (float(x) for x in kept["loop"])
+        stage, step, easy, iterations, over = (float(x) for x in kept["loop"])
         marks = json.loads(str(kept["marks"]))
-        found, before = _found(kept, "found"), _found(kept, "before")
-        first = _found(kept, "first") if "first_numbers" in kept else None
+        found, before, best = (_found(kept, name) for name in FOUND)
     except (KeyError, ValueError, TypeError) as error:
         raise InputError(
             f"{str(path)!r} is no checkpoint of an inversion ({error}): expected one; delete it or name another file"
         ) from None
-    return Progressed(Loop(found, before, step, bool(pinned), int(iterations)), first), marks
+    return Loop(int(stage), found, before, step, bool(easy), best, int(iterations), bool(over)), marks
 
 
 def _found(kept: dict[str, Any], name: str) -> Found:
@@ -142,23 +138,12 @@ def marks_of(problem: Problem, contacts: Any, margin: float, method: str) -> Mar
     }
 
 
-def grown(search: ForceFirst, progress: Progress, checkpoint: Checkpoint | None) -> Found:
-    """Let gravity grow from contacts that are pinned at rest, or, where that does not reach all of it, from others."""
-    at = checkpoint.load() if checkpoint else None
-    if at is None:
-        at = Progressed(search.start(pinned=True), None)
-
-    def keep(loop: Loop) -> None:
-        if checkpoint:
-            checkpoint.save(Progressed(loop, first))
-
-    first = at.first
-    keep(at.loop)
-    found = search.run(progress, at.loop, keep)
-    if first is None and found.load < 1.0 and found.carried:
-        first, second = found, search.start(pinned=False)
-        keep(second)
-        found = search.run(progress, second, keep)
-    if first is not None:
-        found = max(first, found, key=lambda one: one.load)
-    return found._replace(iterations=search.iterations)
+def resumed(search: ForceFirst, progress: Progress, checkpoint: Checkpoint | None) -> Found:
+    """Run a search from where its checkpoint is, or from the start; kept after every step of the load."""
+    if checkpoint is None:
+        return search.run(progress, search.start())
+    loop = checkpoint.load()
+    if loop is None:
+        loop = search.start()
+        checkpoint.save(loop)
+    return search.run(progress, loop, checkpoint.save)

@@ -62,25 +62,36 @@ class Found(NamedTuple):
     residual: float
 
 
+class Stage(NamedTuple):
+    """pinned: forces are first chosen as if contacts were pinned at rest. whole: all of gravity is tried at once."""
+
+    pinned: bool
+    whole: bool
+
+
+#: one after the other, until one reaches all of gravity
+STAGES = (Stage(True, True), Stage(False, True), Stage(True, False), Stage(False, False))
+
+
 class Loop(NamedTuple):
     """Where the growth of gravity is: all that its next step depends on.
 
-    found, before: at the last load that was reached, and at the one before it.
-    step: of the load, that is tried next.
-    pinned: whether forces were first chosen as if contacts were pinned at rest.
+    stage: of `STAGES`.
+    found, before: of this stage, at the last load that was reached, and at the one before it.
+    step: of the load, that is tried next; easy: whether the last one was taken.
+    best: of the stages before.
     iterations: linear systems solved so far.
+    over: whether there is no next step.
     """
 
+    stage: int
     found: Found
     before: Found
     step: float
-    pinned: bool
+    easy: bool
+    best: Found
     iterations: int
-
-    @property
-    def over(self) -> bool:
-        """Whether there is no next step."""
-        return not self.found.carried or self.found.load >= 1.0 or self.step < SMALLEST
+    over: bool
 
 
 def forgotten(loop: Loop) -> None:
@@ -195,26 +206,48 @@ class ForceFirst:
 
     # ------------------------------------------------------------------- load
 
-    def start(self, pinned: bool) -> Loop:
-        """Where gravity is zero, and forces of the supports carry all of the weight."""
-        points = self.forces.positions.copy()
-        forces, carried = self.choose(self.wish(pinned), points, 1.0)
-        found = Found(points, 0.0, forces, 0, carried, np.inf)
-        return Loop(found, found, 1.0, pinned, self.iterations)
+    def start(self) -> Loop:
+        """Where nothing has been tried."""
+        return self._entered(0, None)
 
     def run(self, progress: Progress, loop: Loop, keep: Callable[[Loop], None] = forgotten) -> Found:
-        """Let gravity grow to all of it, from where it is; every step of it, taken or not, is handed to `keep`."""
+        """All of gravity at once, with either wish; where neither leads to a rest shape, gravity grows in steps.
+
+        It goes on from a loop that was begun, and hands every step of it, taken or not, to `keep`.
+        """
         self.iterations = loop.iterations
         while not loop.over:
-            load = min(1.0, loop.found.load + loop.step)
-            tried = self._at(loop.found, loop.before, load)
-            progress(f"load {load:.3f}: {'reached' if tried else 'not reached'}, {self.iterations} linear systems")
-            if tried is None:
-                loop = loop._replace(step=0.5 * loop.step, iterations=self.iterations)
-            else:
-                loop = Loop(tried, loop.found, 2.0 * loop.step, loop.pinned, self.iterations)
+            loop = self._stepped(progress, loop)
             keep(loop)
-        return loop.found._replace(iterations=self.iterations)
+        found = loop.best if loop.found.carried else loop.found
+        return found._replace(iterations=self.iterations)
+
+    def _entered(self, stage: int, best: Found | None) -> Loop:
+        """The begin of a stage, at no load with forces that carry all of the weight; over if there are none."""
+        pinned, whole = STAGES[stage]
+        points = self.forces.positions.copy()
+        forces, carried = self.choose(self.wish(pinned), points, 1.0)
+        begin = Found(points, 0.0, forces, 0, carried, np.inf)
+        return Loop(stage, begin, begin, 1.0 if whole else 0.5, False, best or begin, self.iterations, not carried)
+
+    def _stepped(self, progress: Progress, loop: Loop) -> Loop:
+        """One step of the load; one that was refused is tried longer only after two that were not."""
+        load = min(1.0, loop.found.load + loop.step)
+        tried = self._at(loop.found, loop.before, load)
+        progress(f"load {load:.3f}: {'reached' if tried else 'not reached'}, {self.iterations} linear systems")
+        if tried is None:
+            now = loop._replace(step=0.5 * loop.step, easy=False)
+        else:
+            longer = 2.0 * loop.step if loop.easy else loop.step
+            now = loop._replace(found=tried, before=loop.found, step=longer, easy=True)
+        now = now._replace(iterations=self.iterations)
+        reached = now.found.load == 1.0
+        if not reached and not STAGES[loop.stage].whole and now.step >= SMALLEST:
+            return now
+        best = now.found if now.found.load > loop.best.load else loop.best
+        if reached or loop.stage == len(STAGES) - 1:
+            return now._replace(best=best, over=True)
+        return self._entered(loop.stage + 1, best)
 
     def _at(self, found: Found, before: Found, load: float) -> Found | None:
         """The rest shape at a larger load, or None."""

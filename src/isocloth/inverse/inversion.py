@@ -17,7 +17,7 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.starts import REMEDY
 from isocloth.fabric import Fabric
 from isocloth.inverse.balance import outside
-from isocloth.inverse.checkpoint import grown, kept_in, marks_of
+from isocloth.inverse.checkpoint import kept_in, marks_of, resumed
 from isocloth.inverse.force_first import USABLE, ForceFirst, Found
 from isocloth.inverse.progress import Meter
 from isocloth.inverse.pushes import Pushes, pushes_of
@@ -281,19 +281,11 @@ def invert(
     search = ForceFirst(forces, supports, number)
     marks = marks_of(problem, contacts, number, method) if checkpoint is not None else {}
     with kept_in(checkpoint, marks) as kept, closing(Meter(progress)) as meter:
-        found = grown(search, meter.say, kept)
+        found = resumed(search, meter.say, kept)
     return Inversion(problem, supports, search, found, number)
 
-
-def _started(problem: Problem) -> Simulation:
-    """A simulation that begins in the target."""
-    try:
-        return problem.simulation(problem.mesh.vertices.copy())
-    except InputError as error:  # far inside a body, or through itself
-        if REMEDY not in str(error):
-            raise
-        told = str(error).replace(REMEDY, "move the target out of it")
-        raise InputError(f"target: {told}") from None
+    found = search.run(tell)
+    return Inversion(problem, supports, search, found)
 
 
 def _check_supports(supports: Supports, target: Mesh) -> None:

@@ -245,5 +245,7 @@ def _along(normal: FloatArray, vector: FloatArray) -> FloatArray:
 
 
 def _shortened(vector: FloatArray, length: FloatArray) -> FloatArray:
-    """Vectors (c, 3) of given lengths (c,)."""
-    return np.asarray(vector * (length / np.maximum(np.linalg.norm(vector, axis=1), 1e-300))[:, None])
+    """Vectors (c, 3) of given lengths (c,); zero where one has no direction."""
+    size = np.linalg.norm(vector, axis=1)
+    share = np.divide(length, size, out=np.zeros_like(size), where=size > 0.0)
+    return np.asarray(vector * share[:, None])
