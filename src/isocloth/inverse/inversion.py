@@ -284,8 +284,16 @@ def invert(
         found = resumed(search, meter.say, kept)
     return Inversion(problem, supports, search, found, number)
 
-    found = search.run(tell)
-    return Inversion(problem, supports, search, found)
+
+def _started(problem: Problem) -> Simulation:
+    """A simulation that begins in the target."""
+    try:
+        return problem.simulation(problem.mesh.vertices.copy())
+    except InputError as error:  # far inside a body, or through itself
+        if REMEDY not in str(error):
+            raise
+        told = str(error).replace(REMEDY, "move the target out of it")
+        raise InputError(f"target: {told}") from None
 
 
 def _check_supports(supports: Supports, target: Mesh) -> None:
