@@ -31,7 +31,7 @@ TIMESTEP, FRAMES = 0.01, 51
 #: s, of a film at most
 LONGEST = 60.0
 #: of the size of the cloth: the longest arrow
-ARROW = 0.25
+ARROW = 0.18
 
 
 class Film(NamedTuple):
@@ -108,10 +108,11 @@ def page(found: Inversion, title: str, seconds: float) -> str:
     target, faces = found.target, found.target.faces
     stretch = stretch_by_node(target, found.stretch)
     limit = strain_limit(stretch)
+    weight = "its weight" if found.reached else f"{found.load_reached:.3g} of its weight"
     panels = [
-        Panel("target, and the forces that carry it", target.vertices[None], faces, None, _arrows(found)),
+        Panel(f"target, and the forces that carry {weight}", target.vertices[None], faces, None, _arrows(found)),
         Panel(f"naive: the target is the rest shape. It moves by {_length(naive.moved)}", naive.positions, faces),
-        Panel(f"designed: it moves by {_length(designed.moved)}", designed.positions, faces),
+        Panel(f"designed for {weight}: it moves by {_length(designed.moved)}", designed.positions, faces),
         Panel("rest shape, by stretch", found.rest.vertices[None], faces, strain_shades(stretch, limit), bodies=False),
     ]
     bodies = [drawn for body in found.obstacles if (drawn := body.surface(0.0)) is not None]
@@ -167,13 +168,18 @@ def _below(found: Inversion, naive: Film, designed: Film, limit: float) -> str:
     marks = [f"{x * limit * factor:+.3g} {unit}" if x else "0" for x in (-1.0, -0.5, 0.0, 0.5, 1.0)]
     parts = [
         bar(strain_shades(stops, 1.0), marks, "stretch at rest: longer (+) or shorter (-) than in the target"),
-        bar(level_colours(np.linspace(0.0, 1.0, 9)), ["0", "50 %", "100 %"], "part of the friction that a force uses"),
     ]
+    pushes = found.pushes
+    if not pushes.by_hand.all():
+        shades = level_colours(np.linspace(0.0, 1.0, 9))
+        parts.append(bar(shades, ["0", "50 %", "100 %"], "part of the friction that a force uses"))
+    if pushes.by_hand.any():
+        parts.append('<p class="faint">Forces of hands are blue.</p>')
     for name, film in (("naive", naive), ("designed", designed)):
         if film.unconverged or film.trouble:
             told = f"{name} cloth: {film.unconverged} steps did not converge. {film.trouble}"
             parts.append(f'<p class="doubt">{html.escape(told)}</p>')
-    if (picture := cone_picture(found.pushes, found.margin)) is not None:
+    if (picture := cone_picture(pushes, found.margin)) is not None:
         parts.append("<h2>Contact forces in their cones of friction</h2>")
         with io.BytesIO() as file:
             Image.fromarray(picture).save(file, format="PNG", optimize=True)
