@@ -7,6 +7,7 @@ import base64
 import numpy as np
 import pytest
 
+from isocloth.pictures.camera import axes
 from isocloth.pictures.panels import Arrows, Panel, arrow_mesh, bar, level_colours, panels_data, panels_page
 
 SHEET = np.array([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0.5]])
@@ -53,7 +54,11 @@ def test_the_data_are_those_given() -> None:
     assert index.tolist() == [[0, 1, 2], [0, 2, 3], [4, 5, 6], [4, 6, 7]]
     assert np.frombuffer(base64.b64decode(found["bodyVertices"]), dtype="<f4").reshape(-1, 3).shape == (8, 3)
     assert found["radius"] == pytest.approx(np.sqrt(0.5**2 + 0.5**2 + 0.3**2))  # from the middle to a corner
-    assert second["centre"] == pytest.approx([0.5, 0.5, 0.3])
+    right, down, _ = axes(found["azimuth"], found["elevation"])
+    for panel, points in ((still, [*SHEET, [0, 0, 1.0]]), (second, moving.reshape(-1, 3))):
+        for axis in (right, down):
+            along = (np.array(points) - panel["centre"]) @ axis
+            assert along.max() == pytest.approx(-along.min())
 
 
 def test_what_flies_away_does_not_make_the_rest_small() -> None:

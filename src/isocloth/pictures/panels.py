@@ -13,12 +13,14 @@ import numpy as np
 
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.pictures import colour as colours
-from isocloth.pictures.camera import pleasant_angles
+from isocloth.pictures.camera import axes, pleasant_angles
 from isocloth.pictures.edges import unique_edges
 from isocloth.pictures.page import encode, quantise
 
 #: of the size of the first panel: what is farther away is not waited for by the camera
 FARTHEST = 1.5
+#: rad, from where it is looked at at least
+LOWEST = 0.3
 #: colours of levels, sRGB: from none over some to all, and beyond
 LEVELS = np.array([[0.20, 0.55, 0.45], [0.95, 0.75, 0.20], [0.80, 0.15, 0.15]])
 
@@ -63,19 +65,23 @@ def panels_data(
 ) -> dict[str, Any]:
     """What the page draws, ready for JSON; arrays are little-endian and in base64."""
     first = panels[0]
-    low, high = first.positions.min(axis=(0, 1)), first.positions.max(axis=(0, 1))
-    centre, reach = 0.5 * (low + high), 0.5 * float(np.linalg.norm(high - low))
     azimuth, elevation = pleasant_angles(first.positions, first.faces)
-    farthest = max(_reach(panel, centre if panel.bodies else _middle(panel)) for panel in panels)
+    elevation = float(max(elevation, LOWEST))
+    right, down, _ = axes(azimuth, elevation)
+    middle = _middle(first)
+    farthest = max(_reach(panel, middle if panel.bodies else _middle(panel)) for panel in panels)
+    shared = in_sight(first._replace(arrows=None), right, down)
+    own = [panel.arrows is not None or not panel.bodies for panel in panels]
+    centres = [in_sight(p, right, down) if alone else shared for p, alone in zip(panels, own, strict=True)]
     around = [(points, _triangles(faces)) for points, faces in bodies]
     starts = np.cumsum([0, *(len(points) for points, _ in around)])
     triangles = [faces + start for (_, faces), start in zip(around, starts[:-1], strict=True)]
     return {
-        "panels": [_panel_data(panel, centre if panel.bodies else _middle(panel)) for panel in panels],
+        "panels": [_panel_data(panel, centre) for panel, centre in zip(panels, centres, strict=True)],
         "times": times.tolist(),
-        "radius": min(max(farthest, 1e-9), FARTHEST * reach),
+        "radius": min(max(farthest, 1e-9), FARTHEST * _reach(first, middle)),
         "azimuth": azimuth,
-        "elevation": float(max(elevation, 0.3)),
+        "elevation": elevation,
         "front": colours.FRONT,
         "back": colours.BACK,
         "body": colours.OBSTACLE,
@@ -157,6 +163,17 @@ def _bytes(shades: FloatArray) -> np.ndarray:
 
 def _middle(panel: Panel) -> FloatArray:
     return np.asarray(0.5 * (panel.positions.min(axis=(0, 1)) + panel.positions.max(axis=(0, 1))))
+
+
+def in_sight(panel: Panel, right: FloatArray, down: FloatArray) -> FloatArray:
+    """(3,) m, the point that has as much of a panel and its arrows to the left as to the right, and below as above."""
+    points, middle = panel.positions.reshape(-1, 3), _middle(panel)
+    if panel.arrows is not None:
+        points = np.concatenate([points, panel.arrows.places + panel.arrows.vectors])
+    for axis in (right, down):
+        along = (points - middle) @ axis
+        middle = middle + 0.5 * (along.min() + along.max()) * axis
+    return middle
 
 
 def _reach(panel: Panel, centre: FloatArray) -> float:
