@@ -15,7 +15,8 @@ from isocloth.base.numeric import as_float, check_flag, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
 from isocloth.inverse.balance import outside
-from isocloth.inverse.force_first import USABLE, ForceFirst, Found
+from isocloth.inverse.force_first import USABLE, ForceFirst, Found, Progress
+from isocloth.inverse.nearest import Nearest, NearestSearch
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.supports import Supports, find_supports, lay_on
 from isocloth.meshes import Mesh
@@ -32,8 +33,11 @@ LEAST = 0.02
 class Inversion:
     """A rest shape and its certificate. Made by `invert`."""
 
-    def __init__(self, problem: Problem, supports: Supports, search: ForceFirst, found: Found) -> None:
+    def __init__(
+        self, problem: Problem, supports: Supports, search: ForceFirst, found: Found, tell: Progress
+    ) -> None:  # fmt: skip
         self._problem, self._supports, self._search, self._found = problem, supports, search, found
+        self._tell = tell
 
     # ------------------------------------------------------------------- the shape
 
@@ -44,13 +48,26 @@ class Inversion:
 
     @cached_property
     def rest(self) -> Mesh:
-        """The rest shape: that of the load which was reached."""
-        return self.target.with_vertices(self._found.points)
+        """The rest shape: of the target if that was reached, else of the nearest shape."""
+        nearest = None if self.reached else self.nearest
+        return self.target.with_vertices(self._found.points if nearest is None else nearest.points)
 
     @property
     def positions(self) -> FloatArray:
-        """(n, 3) m: where the cloth is in balance, the target if that was reached; else where it comes to rest."""
+        """(n, 3) m: where the cloth is in balance, the target if that was reached; else the nearest shape."""
         return self.target.vertices if self.reached else self.equilibrium.positions
+
+    @cached_property
+    def nearest(self) -> Nearest | None:
+        """Where the target was not reached: a shape near it that the cloth can take, sought when it is asked for.
+
+        None where the target was reached, and where a cloth of no rest shape that was tried comes to rest.
+        """
+        if self.reached:
+            return None
+        target = self.target.vertices
+        search = NearestSearch(self._problem, self._search.forces, target, self._tell)
+        return search.run([self._found.points, target] if self._found.load > 0.0 else [target])
 
     @cached_property
     def stretch(self) -> FloatArray:
@@ -62,7 +79,7 @@ class Inversion:
         """(e,) rad of the inner edges: the dihedral angle at rest less that in the target."""
         forces = self._search.forces
         angles = []
-        for points in (self._found.points, forces.positions):
+        for points in (self.rest.vertices, self.target.vertices):
             corners = forces.shape(points).hinge_corners
             joined = np.ones(len(corners), dtype=np.bool_)
             angles.append(hinges_of(points[corners[:, :3]], points[corners[:, 3:]], joined).angle)
@@ -72,13 +89,20 @@ class Inversion:
 
     @cached_property
     def forces(self) -> FloatArray:
-        """(n, 3) N that hands and bodies push the nodes with, in the target; what is left on others is the residual."""
-        return self._search.forces(self._found.points, max(self._found.load, 0.0))
+        """(n, 3) N that hands and bodies push the nodes with; what is left on others is the residual."""
+        return self._search.forces.at(self.positions)(self.rest.vertices)
 
     @property
     def contact_nodes(self) -> IntArray:
         """(k,) nodes that bodies, layers or hands push."""
-        return np.flatnonzero(self._search.touched[::3])
+        if self.reached:
+            return np.flatnonzero(self._search.touched[::3])
+        pushed = np.zeros(self.target.n_vertices, dtype=np.bool_)
+        pushed[self._problem.nodes] = True
+        touching = self.equilibrium.touching
+        if touching is not None:
+            pushed[touching.contacts.nodes[touching.active][touching.contacts.weights[touching.active] != 0.0]] = True
+        return np.flatnonzero(pushed)
 
     @property
     def contact_forces(self) -> FloatArray:
@@ -114,7 +138,13 @@ class Inversion:
 
     @cached_property
     def friction_error(self) -> float:
-        """G, N^2: half the square of the forces left on free nodes, and of what is out of the cones of 0.975 mu."""
+        """G, N^2: half the square of the forces left on free nodes, and of what is out of the cones of 0.975 mu.
+
+        Of the nearest shape, which may use all of its friction, the forces left alone.
+        """
+        if not self.reached:
+            rest = np.delete(self.forces, self.contact_nodes, axis=0)
+            return float(0.5 * np.sum(rest * rest))
         left = self.forces.ravel()[self._search.free]
         at = self._search.at_supports(self.forces.ravel())
         out = outside(self._supports.cones, at, USABLE)
@@ -122,8 +152,10 @@ class Inversion:
 
     @cached_property
     def equilibrium(self) -> Equilibrium:
-        """Where a cloth of this rest shape comes to rest from the target, by `ic.equilibrium`."""
+        """Where a cloth of this rest shape comes to rest from the target, by `ic.equilibrium`; or the nearest shape."""
         p = self._problem
+        if self.nearest is not None:
+            return Equilibrium(replace(p, rest=self.rest), self.nearest.found)
         return equilibrium(
             p.mesh, p.fabrics[0], model=p.model, rest=self.rest, held=p.nodes if len(p.nodes) else None,
             obstacles=p.obstacles, self_collision=p.self_collision, gravity=p.gravity,
@@ -163,7 +195,7 @@ class Inversion:
 
     def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
         """A simulation of the cloth with its rest shape, at rest in the target."""
-        if self.reached and self.equilibrium.converged:
+        if self.equilibrium.converged:
             return self.equilibrium.simulation(timestep=timestep, **options)
         found = replace(self._problem, rest=self.rest)
         return found.simulation(self.target.vertices.copy(), timestep=timestep, **options)
@@ -245,7 +277,7 @@ def invert(
             print(f"  ... {line}", file=sys.stderr, flush=True)
 
     found = search.run(tell)
-    return Inversion(problem, supports, search, found)
+    return Inversion(problem, supports, search, found, tell)
 
 
 def _check_supports(supports: Supports, target: Mesh) -> None:

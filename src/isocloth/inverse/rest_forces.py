@@ -8,6 +8,8 @@ shape, and change with it.
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -26,6 +28,12 @@ class RestForces:
         self.target, self.model, self.density, self.gravity = target, model, density, gravity
         self.positions = target.vertices.copy()
         self.n = target.n_vertices
+
+    def at(self, positions: FloatArray) -> RestForces:
+        """The same of a cloth at other positions (n, 3)."""
+        moved = copy(self)
+        moved.positions = np.ascontiguousarray(positions)
+        return moved
 
     def shape(self, points: FloatArray) -> RestShape:
         """The rest shape with points (n, 3)."""
