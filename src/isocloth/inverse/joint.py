@@ -157,7 +157,7 @@ class Search:
         return max(float(outside(bodies.cones, r).max(initial=0.0)) for bodies, r in pairs)
 
     def _beyond(self, fit: Fit, a: int) -> tuple[FloatArray, FloatArray]:
-        """Forces of bodies (k, 3) N less the nearest ones in their cones, and derivatives (k, 3, 3); 0 without cones."""
+        """Forces of bodies (k, 3) N less the nearest ones in their cones, and slopes; 0 if not `coned`."""
         r, slope = fit.pushes[a], np.empty((len(fit.pushes[a]), 3, 3))
         if not self.coned:
             return np.zeros_like(r), np.zeros_like(slope)
@@ -193,7 +193,7 @@ class Search:
         corner = sp.block_diag([sp.csr_matrix((start, start)), curved])
         equations = sp.hstack([k, j, -loads])
         whole: list[list[Any]] = [[lone + corner, equations.T], [equations, None]]
-        matrix = sp.bmat(whole, format="csc")
+        matrix = sp.csc_matrix(sp.bmat(whole, format="csc"))
         self.iterations += 1
         return Linearised(matrix, splu(matrix), scale, k.shape[1], len(self.columns), len(self.names))
 

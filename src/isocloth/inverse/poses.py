@@ -41,10 +41,10 @@ class PosesInversion:
     """One rest shape for several poses, and its certificate. Made by `invert` from a list of `Pose`."""
 
     def __init__(
-        self, problems: Sequence[Problem], turns: Sequence[FloatArray], search: Search, fit: Fit, ended: bool,
-        noise: float, errors: dict[str, float], alike: dict[str, bool], iterations: int,
+        self, problems: Sequence[Problem], turns: Sequence[FloatArray], search: Search, fit: Fit, noise: float,
+        errors: dict[str, float], alike: dict[str, bool], iterations: int,
     ) -> None:  # fmt: skip
-        self._problems, self._search, self._fit, self._ended = tuple(problems), search, fit, ended
+        self._problems, self._search, self._fit = tuple(problems), search, fit
         self._noise, self._alike = noise, alike
         self.turns = tuple(turns)
         """Of every pose, the rotation (3, 3) after which its gravity is along -z, as it is in a simulation."""
@@ -292,9 +292,7 @@ class _Poses:
             other = replace(search.model_at(fit.logs), **{name: OTHER * getattr(self.model, name)})
             alike[name] = self.fits(other, fit, noise)
         every = {name: errors.get(name, found.get(name, np.inf)) for name in names}
-        return PosesInversion(
-            self.problems, self.turns, search, fit, ended, max(noise, EXACT), every, alike, self.iterations
-        )
+        return PosesInversion(self.problems, self.turns, search, fit, max(noise, EXACT), every, alike, self.iterations)
 
     def fitted(self, names: tuple[str, ...], noise: float) -> tuple[Search, Fit, bool]:
         """With the noise that is given; where poses do not fit each other, with more."""
