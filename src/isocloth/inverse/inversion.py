@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from isocloth.base.errors import ConvergenceError, InputError, InputTypeError, MeshError
+from isocloth.base.errors import InputError, InputTypeError, MeshError
 from isocloth.base.numeric import as_float, check_flag, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
+from isocloth.inverse.arguments import as_shell
 from isocloth.inverse.balance import outside
 from isocloth.inverse.force_first import USABLE, ForceFirst, Found, Progress
 from isocloth.inverse.nearest import Nearest, NearestSearch
+from isocloth.inverse.pose import Pose
+from isocloth.inverse.poses import PosesInversion, invert_poses
 from isocloth.inverse.rest_forces import RestForces
-from isocloth.inverse.supports import Supports, find_supports, lay_on
+from isocloth.inverse.supports import Supports, check_supports, find_supports, lay_on
 from isocloth.meshes import Mesh
-from isocloth.models import DiscreteShell, Model, Shell, as_model
+from isocloth.models import Model
 from isocloth.simulation import Simulation
 from isocloth.statics import Equilibrium, equilibrium
 from isocloth.statics.problem import Problem, as_problem
@@ -28,6 +32,10 @@ from isocloth.terms.dihedral import hinges_of
 
 #: least force with which what touches is pressed on, of the mean weight of a node
 LEAST = 0.02
+
+
+#: m/s^2, unless it is given
+GRAVITY = 9.81
 
 
 class Inversion:
@@ -207,8 +215,23 @@ class Inversion:
         return f"<Inversion of {self.target!r}, reached at {self.load_reached:.3g} of the load>"
 
 
+@overload
 def invert(
-    target: Mesh,
+    target: Mesh, fabric: Fabric | None = None, *, model: str | Model | None = None, obstacles: Any = (),
+    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8, gravity: float = 9.81,
+    progress: bool = False,
+) -> Inversion: ...  # fmt: skip
+
+
+@overload
+def invert(
+    target: Sequence[Pose], fabric: Fabric | None = None, *, model: str | Model | None = None,
+    self_collision: bool = False, unknown: str | Sequence[str] = (), noise: float | None = None, progress: bool = False,
+) -> PosesInversion: ...  # fmt: skip
+
+
+def invert(
+    target: Mesh | Sequence[Pose],
     fabric: Fabric | None = None,
     *,
     model: str | Model | None = None,
@@ -217,13 +240,16 @@ def invert(
     contacts: Any = None,
     self_collision: bool = False,
     margin: float = 0.8,
-    gravity: float = 9.81,
+    gravity: float = GRAVITY,
+    unknown: str | Sequence[str] = (),
+    noise: float | None = None,
     progress: bool = False,
-) -> Inversion:
+) -> Inversion | PosesInversion:
     """The rest shape of a cloth that hangs, or lies, as its target does, in stable balance with contact and friction.
 
     Args:
-        target: triangles; how it should hang.
+        target: triangles; how it should hang. Or several poses of one garment, [ic.Pose(mesh, gravity, held=...), ...],
+            of which one rest shape is sought that has all of them as equilibria.
         fabric: density, friction between layers and the thickness that contacts keep; a shell has its own stiffnesses.
         model: a shell, `ic.models.DiscreteShell(...)` by default.
         obstacles: on which it lies, with their friction; they stand still.
@@ -233,28 +259,39 @@ def invert(
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
         gravity: m/s^2, along -z.
+        unknown: with poses only: names of stiffnesses of the model that are sought too, beginning with those it has.
+            Shapes at rest tell them relative to the density alone, which is that of the fabric.
+        noise: with poses only: m, standard deviation of every coordinate of them; None: they are exact.
         progress: print what happens, on standard error.
+
+    With poses, obstacles, held nodes, contacts and gravity belong to each of them; `margin` is not used, as forces are
+    what the poses say.
 
     Raises:
         ConvergenceError: nothing holds the cloth and it touches nothing.
     """
     check_flag(progress, "progress")
+    if isinstance(target, list | tuple):
+        for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts)):
+            if value is not None and not (isinstance(value, list | tuple) and len(value) == 0):
+                raise InputError(f"{name} with several poses: expected it in each of them, ic.Pose(mesh, {name}=...)")
+        if gravity is not GRAVITY:
+            raise InputError("gravity with several poses: expected it in each of them, ic.Pose(mesh, gravity)")
+        return invert_poses(
+            target, fabric, model=model, self_collision=self_collision, unknown=unknown, noise=noise, progress=progress
+        )
+    if not isinstance(unknown, list | tuple) or len(unknown) or noise is not None:
+        raise InputError(
+            "unknown and noise go with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"
+        )
     if not isinstance(target, Mesh):
         raise InputTypeError(f"target is {type(target).__name__}: expected an isocloth.Mesh, Mesh.load('hat.obj') say")
     if target.element != "triangle":
         raise MeshError(f"target is {target!r}: expected triangles; give it `target.triangulated()`")
-    chosen = DiscreteShell() if model is None else as_model(model)
-    if not isinstance(chosen, Shell):
-        raise InputError(
-            f"model {chosen.name!r} remembers no rest shape: expected a shell, ic.models.DiscreteShell() say"
-        )
+    chosen = as_shell(model)
     number = as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
-    if getattr(chosen, "normals", "average") != "average":
-        raise InputError(
-            f"normals = {chosen.normals!r}: expected 'average'; edges with angles of their own cannot be inverted yet"  # type: ignore[attr-defined]
-        )
     problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision, gravity)
     if problem.gravity * problem.fabrics[0].weight_density == 0.0:
         raise InputError(
@@ -269,7 +306,7 @@ def invert(
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
     least = LEAST * float(forces.weight(laid.vertices).mean())
     supports = find_supports(problem, sim, laid.vertices, contacts, least)
-    _check_supports(supports, laid)
+    check_supports(supports, laid)
     search = ForceFirst(forces, supports, number)
 
     def tell(line: str) -> None:
@@ -278,17 +315,3 @@ def invert(
 
     found = search.run(tell)
     return Inversion(problem, supports, search, found, tell)
-
-
-def _check_supports(supports: Supports, target: Mesh) -> None:
-    for piece in range(int(target.piece.max()) + 1):
-        own = (target.piece[supports.nodes] == piece) & (supports.weights != 0.0)
-        nodes = np.unique(supports.nodes[own])
-        if len(nodes) >= 2:
-            continue
-        which = f"piece {piece} of the target" if target.piece.max() > 0 else "the target"
-        how = "touches nothing, so it falls" if len(nodes) == 0 else f"is carried at node {nodes[0]} alone, and turns"
-        raise ConvergenceError(
-            f"{which} {how}: expected at least two nodes that are held, or that touch an obstacle at half the "
-            "thickness of the cloth"
-        )
