@@ -24,3 +24,4 @@ class Meter:
         """End the line."""
         if self._width:
             print(file=sys.stderr, flush=True)
+            self._width = 0
