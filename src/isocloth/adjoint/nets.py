@@ -55,11 +55,12 @@ def _of_piece(mesh: Mesh, fabric: Fabric, model: Model, x: FloatArray, way: Floa
         rows = model.rows(mesh, fabric, None)
     by_row = _row_values(rows, fabric, model, x, way)
     ring = _ring(mesh)
-    parts = [_incidence(rows, mesh.n_vertices) @ ring]
+    parts = [_known_to_rows(rows, ring)]
     by_node = None
     if fabric.bending > 0.0 and model.bending in MATRICES:
         by_node = _bending_values(mesh, fabric.bending, str(model.bending), x, way)
-        parts.append(ring @ ring)
+        with variations():
+            parts += [sum(abs(matrix) for _, matrix in curvatures(mesh, str(model.bending))[1]) + ring]
 
     def values(varied: Mesh) -> FloatArray:
         found = by_row(varied)
@@ -113,7 +114,22 @@ def _ring(mesh: Mesh) -> sp.csr_matrix:
     return sp.csr_matrix((np.ones(len(i)), (i, j)), shape=(n, n))
 
 
-def _incidence(rows: Rows, n: int) -> sp.csr_matrix:
-    """(r, n) the nodes of every row."""
+def _known_to_rows(rows: Rows, ring: sp.csr_matrix) -> sp.csr_matrix:
+    """(r, n) which nodes a row may depend on: all around the node or edge it belongs to.
+
+    A row of two neighbours belongs to their edge; any other one to a node around which all of its own lie, and where
+    there are several such, to any of them.
+    """
+    n = ring.shape[0]
     row: IntArray = np.repeat(np.arange(len(rows)), rows.sizes)
-    return sp.csr_matrix((np.ones(len(row)), (row, rows.nodes)), shape=(len(rows), n))
+    own = sp.csr_matrix((np.ones(len(row)), (row, rows.nodes)), shape=(len(rows), n))
+    near = sp.csr_matrix(ring > 0).astype(np.float64)
+    around = sp.coo_matrix(own @ near)
+    whole = around.data >= rows.sizes[around.row] - 0.5
+    centres = sp.csr_matrix((np.ones(whole.sum()), (around.row[whole], around.col[whole])), shape=own.shape)
+    ends = rows.nodes[rows.ptr[:-1]], rows.nodes[rows.ptr[1:] - 1]
+    edge = (rows.sizes == 2) & (np.asarray(near[ends[0], ends[1]]).ravel() > 0.0)
+    lost = np.diff(centres.indptr) == 0
+    of_own = sp.diags_array((edge | lost).astype(np.float64))
+    of_centre = sp.diags_array((~edge).astype(np.float64))
+    return sp.csr_matrix((of_own @ own + of_centre @ centres) @ near)

@@ -23,7 +23,7 @@ from isocloth.meshes import Mesh
 #: how far a node is moved, relative to the shortest edge at it: errors of differences are about the square of this
 STEP = 3e-5
 #: difference of the two one-sided slopes, relative to the largest slope there is, from which a node is on a kink
-KINK = 1e-2
+KINK = 0.1
 
 
 class Slopes(NamedTuple):

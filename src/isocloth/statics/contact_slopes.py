@@ -30,6 +30,8 @@ from isocloth.statics.touching import Touching
 #: part of the thickness by which nodes are moved for differences: normals at sharp edges turn about half of it
 CLOSE = 3e-4
 
+#: relative change of the friction of obstacles that is compared
+RUB = 1e-5
 #: of the largest push: a contact that presses, or resists to slide, by no more than this is about to change
 ABOUT = 1e-3
 #: part of the thickness that a gap without force may have to be about to close
@@ -41,7 +43,7 @@ class ContactSlopes:
 
     def __init__(self, touching: Touching, x: FloatArray, slides: BoolArray | None = None) -> None:
         """slides: (c,) which contacts slide on; None: those that slid."""
-        self.touching, self.n = touching, len(x)
+        self.touching, self.x, self.n = touching, x, len(x)
         which = np.flatnonzero(touching.active)
         self.which = which
         known, c = touching.known, touching.contacts
@@ -63,10 +65,10 @@ class ContactSlopes:
         """dF/dx (3n, 3n) N/m."""
         count, force = len(self.which), self.push[:, None] * self.normal + self.pull
         used = self.weights != 0.0
-        pairs = np.repeat(np.arange(count), 4)[used.ravel()]
-        support = sp.csr_matrix(
-            (np.ones(len(pairs)), (pairs, self.nodes[used])), shape=(count, self.n)
-        )  # fmt: skip
+        contact, node = self._beyond()
+        contact = np.concatenate([np.repeat(np.arange(count), 4)[used.ravel()], contact])
+        node = np.concatenate([self.nodes[used], node])
+        support = sp.csr_matrix((np.ones(len(node)), (contact, node)), shape=(count, self.n))
         ptr, item, node = colours(support)
         step = CLOSE * self.touching.world.fabric.thickness
         rows: list[IntArray] = []
@@ -76,13 +78,14 @@ class ContactSlopes:
             items, nodes = item[begin:end], node[begin:end]
             for d in range(3):
                 change = self._differences(x, np.unique(nodes), d, step, items)
-                weights, normal, gap, slip = change
+                weights, normal, gap, slip, friction = change
                 f = force[items]
                 turned = self.push[items, None] * normal
                 turned -= np.einsum("cd,cd->c", normal, self.pull[items])[:, None] * self.normal[items]
                 along = slip - np.einsum("cd,cd->c", slip, self.normal[items])[:, None] * self.normal[items]
                 grip = np.where(self.sticks[items], self.stiffness[items], 0.0)
                 bears = turned - (self.stiffness[items] * gap)[:, None] * self.lean[items] - grip[:, None] * along
+                bears += (self.push[items] * friction)[:, None] * self.way[items]
                 each = weights[:, :, None] * f[:, None] + self.weights[items][:, :, None] * bears[:, None]
                 places = 3 * self.nodes[items][:, :, None] + np.arange(3)
                 rows.append(places.ravel())
@@ -93,10 +96,24 @@ class ContactSlopes:
         whole = np.concatenate(values), (np.concatenate(rows), np.concatenate(columns))
         return sp.csr_matrix(whole, shape=(3 * self.n, 3 * self.n))
 
+    def _beyond(self) -> tuple[IntArray, IntArray]:
+        """Pairs (q,), (q,) of contacts and nodes they know without acting on them: bends over sharp edges see how the
+        cloth goes on, and have a friction for it."""
+        world = self.touching.world
+        if not world.has_edges or not self.slides.any():
+            return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        lines = world.lines
+        place = {tuple(nodes): k for k, nodes in enumerate(lines.nodes.tolist())}
+        found = [(c, place[key]) for c, key in enumerate(map(tuple, self.nodes.tolist())) if key in place]
+        pairs = [(c, int(node)) for c, k in found for node in lines.beyond[k] if node not in lines.nodes[k]]
+        both = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        return both[:, 0], both[:, 1]
+
     def _differences(
         self, x: FloatArray, moved: IntArray, d: int, step: float, items: IntArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        """Derivatives of weights (q, 4), normals (q, 3), gaps (q,) and slips (q, 3) of some contacts in one coordinate."""
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray]:
+        """Derivatives of weights (q, 4), normals (q, 3), gaps (q,), slips (q, 3) and friction (q,) of some contacts in
+        one coordinate of some nodes."""
         sides: list[ContactSet] = []
         steady = np.ones(len(items), dtype=bool)
         for sign in (1.0, -1.0):
@@ -114,14 +131,14 @@ class ContactSlopes:
         self.unsteady += int((~steady).sum())
         if len(sides) < 2:
             q = len(items)
-            return np.zeros((q, 4)), np.zeros((q, 3)), np.zeros(q), np.zeros((q, 3))
+            return np.zeros((q, 4)), np.zeros((q, 3)), np.zeros(q), np.zeros((q, 3)), np.zeros(q)
         plus, minus = sides
         out = []
-        for name in ("weights", "normal", "gap", "slip"):
+        for name in ("weights", "normal", "gap", "slip", "friction"):
             change = (getattr(plus, name) - getattr(minus, name)) / (2.0 * step)
             change[~steady] = 0.0
             out.append(change)
-        return out[0], out[1], out[2], out[3]
+        return out[0], out[1], out[2], out[3], out[4]
 
     def _felt(self, v: FloatArray) -> FloatArray:
         """(c, 3) m: displacement of the contacts under v (n, 3)."""
@@ -135,8 +152,21 @@ class ContactSlopes:
 
     def by_friction(self, v: FloatArray, bodies: int) -> FloatArray:
         """v . dF/dmu (1 + bodies,) in the friction of the cloth on itself, and on every obstacle."""
-        slope = self.push * np.einsum("cd,cd->c", self.way, self._felt(v))
+        slope = self.push * self._friction_by_obstacle() * np.einsum("cd,cd->c", self.way, self._felt(v))
         return np.bincount(self.body, slope, 1 + bodies).astype(np.float64)
+
+    def _friction_by_obstacle(self) -> FloatArray:
+        """(c,) derivative of the friction of a contact in that of its obstacle; of bends over sharp edges it is not 1."""
+        out, world = np.ones(len(self.which)), self.touching.world
+        if not world.has_edges or not self.slides.any():
+            return out
+        key, sides = self.touching.contacts.key[self.which], []
+        for sign in (1.0, -1.0):
+            found = self.touching.contacts_at(self.x, friction=1.0 + sign * RUB)
+            order = np.argsort(found.key, kind="stable")
+            sides.append(found.friction[order[np.searchsorted(found.key, key, sorter=order)]])
+        own = np.array([0.0, *[o.friction for o in world.obstacles]])[self.body]
+        return np.where(self.body > 0, (sides[0] - sides[1]) / (2.0 * RUB * np.maximum(own, 1e-300)), out)
 
     def remarks(self) -> list[str]:
         """What changes its state next, and what is not known exactly."""

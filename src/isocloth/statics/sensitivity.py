@@ -26,7 +26,7 @@ from isocloth.simulation.arguments import read_only
 from isocloth.statics.angles import hessian_of
 from isocloth.statics.contact_slopes import ContactSlopes
 from isocloth.statics.hessian import Hessian
-from isocloth.statics.polish import NEUTRAL, Polisher
+from isocloth.statics.polish import NEUTRAL, SOLVED, Polisher, residual_of
 from isocloth.statics.problem import Problem
 from isocloth.statics.touching import Touching
 
@@ -142,6 +142,9 @@ def gradient_of(
     found = transposed(-slope)
     way = found[: 3 * n].reshape(-1, 3)
     remarks = [] if contact is None else contact.remarks()
+    left = residual_of(solver.potential, tension, held, touching)
+    if left > SOLVED:
+        remarks.append(f"forces of {left:.1e} of the weight are left, so that the place itself is not exact")
     if not definite and not stable():
         remarks.append("the equilibrium is unstable: a cloth that is changed does not stay on this branch")
     pulled = slope + np.asarray(whole.T @ found)[: 3 * n].reshape(-1, 3)

@@ -67,7 +67,7 @@ class Touching:
         self._yielding = options.yielding * options.penetration * world.fabric.thickness
         self._rigidity = options.stiffness * np.where(held, np.inf, mass) / TIMESTEP**2
         self._detector = ContactDetector(world, before, held, 0.0, 1.0)
-        self._free, self._positions, self._mass = ~held, before, mass
+        self._free, self._before, self._positions, self._mass = ~held, before, before, mass
         self._history, self._anchored = history, 0
         self.contacts: ContactSet = self._detector.find(before)
         self.known = self._first(self.contacts)
@@ -122,11 +122,14 @@ class Touching:
         first.pull[new], first.stiffness[new] = _along(c.normal[new], old.pull[was]), old.stiffness[was]
         self.contacts, self.known = c, first
 
-    def contacts_at(self, y: FloatArray) -> ContactSet:
-        """The contacts at other positions (n, 3), which change nothing here."""
-        self._detector.begin_again()
-        found = self._detector.find(y)
-        self._detector.begin_again()
+    def contacts_at(self, y: FloatArray, *, friction: float = 1.0) -> ContactSet:
+        """The contacts at other positions (n, 3), of obstacles with so many times the friction; nothing here changes."""
+        detector = self._detector
+        if friction != 1.0:
+            detector = ContactDetector(self.world.rubbing(friction), self._before, ~self._free, 0.0, 1.0)
+        detector.begin_again()
+        found = detector.find(y)
+        detector.begin_again()
         return found
 
     @property
