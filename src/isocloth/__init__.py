@@ -60,13 +60,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "TIGHT", "AirDrag", "Box", "Branch", "BusyError", "Capsule", "ContactOptions", "ConvergenceError",
-    "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Gradient", "Grasp", "Gripper",
-    "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
-    "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording", "RecordingError", "Report",
+    "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Gradient", "Grasp",
+    "Gripper", "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane",
+    "Points", "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording", "RecordingError", "Report",
     "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "Wrench",
-    "calibrate", "calibration", "compare_models", "developable", "developables", "equilibrium", "fabrics",
-    "folding", "forecast", "invert", "measure", "meshes", "models", "pictures", "protocols", "reconstruct",
-    "reconstruction", "recordings", "scenes", "sensitivity", "states",
+    "calibrate", "calibration", "compare_models", "developable", "developables", "equilibrium", "fabrics", "folding",
+    "forecast", "invert", "measure", "meshes", "models", "pictures", "protocols", "reconstruct", "reconstruction",
+    "recordings", "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used

@@ -110,7 +110,8 @@ def sliding(found: ic.Equilibrium, problem: Problem) -> ic.Equilibrium:
     old = found._found
     scene = Scene(problem, old.positions)
     solver = Polisher(scene.cloth, scene.held)
-    assert old.touching is not None and scene.sim.world is not None
+    assert old.touching is not None
+    assert scene.sim.world is not None
     touching = Touching(scene.sim.world, scene.held, old.positions, found.history, scene.cloth.mass)
     slid = old.touching.contacts.key[old.touching.sliding]
     touching.known = touching.known._replace(slides=np.isin(touching.known.key, slid))
@@ -138,7 +139,8 @@ def test_contacts_that_slide_bear_the_friction_of_what_presses_them(kind: str) -
     for _ in range(3):
         found = sliding(found, problem)
     touching = found._found.touching
-    assert touching is not None and touching.sliding.any()
+    assert touching is not None
+    assert touching.sliding.any()
     gradient = found.gradient(loss)
     assert any("sliding" in remark for remark in gradient.remarks)
     body = problem.obstacles[0]

@@ -59,8 +59,11 @@ def _of_piece(mesh: Mesh, fabric: Fabric, model: Model, x: FloatArray, way: Floa
     by_node = None
     if fabric.bending > 0.0 and model.bending in MATRICES:
         by_node = _bending_values(mesh, fabric.bending, str(model.bending), x, way)
+        around = ring
         with variations():
-            parts += [sum(abs(matrix) for _, matrix in curvatures(mesh, str(model.bending))[1]) + ring]
+            for _, matrix in curvatures(mesh, str(model.bending))[1]:
+                around = sp.csr_matrix(around + abs(matrix))
+        parts.append(around)
 
     def values(varied: Mesh) -> FloatArray:
         found = by_row(varied)

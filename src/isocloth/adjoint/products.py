@@ -19,7 +19,6 @@ from isocloth.adjoint.areas import areas_pulled_back
 from isocloth.adjoint.nets import net_slopes, row_strains
 from isocloth.adjoint.shells import shell_parameters, shell_slopes
 from isocloth.adjoint.variation import Slopes
-from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.fabric import Fabric
@@ -42,8 +41,8 @@ class Products:
     def __init__(
         self, cloth: Cloth, positions: FloatArray, way: FloatArray, gravity: float, by_mass: FloatArray | None = None
     ) -> None:
-        """positions: x (n, 3) m; way: v (n, 3); gravity: m/s^2 along -z; by_mass: (n,) derivative in the masses of nodes
-        of what is beside G, added to all that changes masses."""
+        """positions: x (n, 3) m; way: v (n, 3); gravity: m/s^2 along -z; by_mass: (n,) derivative in the masses of
+        nodes of what is beside G, added to all that changes masses."""
         self.cloth, self.x = cloth, np.ascontiguousarray(positions)
         self.way, self.gravity = np.ascontiguousarray(way), gravity
         self.by_mass = np.zeros(cloth.n) if by_mass is None else by_mass
@@ -72,8 +71,8 @@ class Products:
         by_area = self._height * weighs + self.by_mass * cloth.density
         faces = cloth.mesh.faces
         if cloth.model.shell:
-            found, points, corners = shell_slopes(cloth, self._shape, self.x, self.way), self._shape.points, faces
-            corners = self._shape.corners
+            found = shell_slopes(cloth, self._shape, self.x, self.way)
+            points, corners = self._shape.points, self._shape.corners
         else:
             found, points, corners = net_slopes(cloth, self.x, self.way), cloth.mesh.vertices, faces
             for term in cloth.stencils:
@@ -114,10 +113,10 @@ class Products:
                         value = cloth.fabric.membrane_stiffness
                     if value is not None:
                         found[field.name] = self._by_weights(cloth.fabric, cloth.model, field.name, value)
-        for field in fields(cloth.model):
-            value = getattr(cloth.model, field.name)
-            if isinstance(value, float):
-                found[field.name] = self._of_model(field.name, value)
+            for field in fields(cloth.model):
+                value = getattr(cloth.model, field.name)
+                if isinstance(value, float):
+                    found[field.name] = self._by_weights(cloth.fabric, cloth.model, field.name, value)
         return found
 
     def _bending(self) -> float:
@@ -129,19 +128,9 @@ class Products:
         term = HingeBending.of(cloth.mesh, cloth.fabric.bending)
         return float(np.sum(term.parameter_gradient(self.x)["bending"] * self.way[term.stencils]))
 
-    def _of_model(self, name: str, value: float) -> float:
-        """In a parameter of a model of rows."""
-        total = 0.0
-        if len(self.cloth.fabrics) > 1:
-            raise InputError(
-                f"{name} has no derivative here: {len(self.cloth.fabrics)} fabrics share the model; expected one fabric"
-            )
-        total += self._by_weights(self.cloth.fabric, self.cloth.model, name, value)
-        return total
-
     def _by_weights(self, fabric: Fabric, model: Model, name: str, value: float) -> float:
         """Through the weights of rows."""
-        mesh, cloth = self.cloth.mesh, self.cloth
+        mesh = self.cloth.mesh
         step = CHANGE * value if value > 0.0 else 1.0
         sides = []
         for sign in (1.0, -1.0 if value > 0.0 else 0.0):
@@ -153,7 +142,6 @@ class Products:
             sides.append(rows)
         if len(sides[0]) != len(sides[1]):  # of a stiffness of zero there are no rows: one by its side has them
             sides[1] = replace(sides[0], weight=np.zeros(len(sides[0])))
-        del cloth
         rows = sides[0]
         strain, along = row_strains(rows, shorter(rows.arrays, self.x), self.x, self.way)
         change = (sides[0].weight - sides[1].weight) / (step * (2.0 if value > 0.0 else 1.0))

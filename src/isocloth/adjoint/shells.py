@@ -113,9 +113,7 @@ def _rate(term: RestTerm, model: Shell, name: str, own: str, shape: RestShape) -
     sides = []
     for sign in (1.0, -1.0):
         other = next(
-            t
-            for t in replace(model, **{name: value + sign * step}).energies(shape)
-            if isinstance(t, WovenBending)
+            t for t in replace(model, **{name: value + sign * step}).energies(shape) if isinstance(t, WovenBending)
         )
         sides.append(other.parameters[own])
     return (sides[0] - sides[1]) / (2.0 * step)

@@ -11,6 +11,7 @@ shell), so that A may have more rows than there are coordinates.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,11 +32,11 @@ class Transposed:
         self._solve, self._free, self._size = solve, free, size
 
     @classmethod
-    def of_matrix(cls, matrix: sp.spmatrix, free: IntArray) -> Transposed:
+    def of_matrix(cls, matrix: Any, free: IntArray) -> Transposed:
         """Of a sparse A over all unknowns, symmetric or not, of which the free ones (m,) move."""
         whole = sp.csr_matrix(matrix)
         try:
-            factor = splu(sp.csc_matrix(whole[free][:, free]))
+            factor: Any = splu(sp.csc_matrix(whole[free][:, free]))
         except RuntimeError:
             raise neutral(0.0) from None
         return cls(lambda right: np.asarray(factor.solve(right, trans="T")), free, whole.shape[0])

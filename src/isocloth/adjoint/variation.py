@@ -11,6 +11,7 @@ shows itself: the two one-sided differences disagree. `Slopes.kinks` names the n
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +43,7 @@ def slopes(mesh: Mesh, values: Callable[[Mesh], FloatArray], support: sp.csr_mat
     for name in ("edges", "edge_faces", "piece", "boundary_edges", "boundary_loops", "interior_nodes"):
         getattr(mesh, name)  # known before there are many
     with variations():
-        for begin, end in zip(ptr[:-1], ptr[1:], strict=True):
+        for begin, end in pairwise(ptr):
             items, nodes = item[begin:end], node[begin:end]
             moved = np.unique(nodes)
             for d in range(3):

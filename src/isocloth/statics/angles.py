@@ -75,8 +75,8 @@ class AngledHessian(Hessian):
 
     def whole(self) -> sp.csr_matrix:
         """A over x y z of all nodes, free and held, and behind them the angles of all edges."""
-        across = sp.hstack([system.mixed for system in self._angles])
-        angles = sp.block_diag([system.angles for system in self._angles])
+        across: Any = sp.hstack([system.mixed for system in self._angles])
+        angles: Any = sp.block_diag([system.angles for system in self._angles])
         return sp.csr_matrix(sp.bmat([[self.matrix(), across], [across.T, angles]]))
 
     def _whole(self, mass: sp.spmatrix | None = None) -> sp.csc_matrix:

@@ -19,6 +19,8 @@ These derivatives are not symmetric: friction has no energy.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -74,7 +76,7 @@ class ContactSlopes:
         rows: list[IntArray] = []
         columns: list[IntArray] = []
         values: list[FloatArray] = []
-        for begin, end in zip(ptr[:-1], ptr[1:], strict=True):
+        for begin, end in pairwise(ptr):
             items, nodes = item[begin:end], node[begin:end]
             for d in range(3):
                 change = self._differences(x, np.unique(nodes), d, step, items)
@@ -156,7 +158,7 @@ class ContactSlopes:
         return np.bincount(self.body, slope, 1 + bodies).astype(np.float64)
 
     def _friction_by_obstacle(self) -> FloatArray:
-        """(c,) derivative of the friction of a contact in that of its obstacle; of bends over sharp edges it is not 1."""
+        """(c,) derivative of the friction of contacts in that of their obstacles; not 1 of bends over sharp edges."""
         out, world = np.ones(len(self.which)), self.touching.world
         if not world.has_edges or not self.slides.any():
             return out

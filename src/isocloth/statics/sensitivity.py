@@ -35,8 +35,10 @@ Loss = Callable[[FloatArray], tuple[float, Any]]
 
 
 class Gradient:
-    """Derivatives of a loss of an equilibrium. Made by `Equilibrium.gradient`; the unit is that of the loss over that of
-    what it is a derivative in. What costs time is computed when it is looked at."""
+    """Derivatives of a loss of an equilibrium, in its unit over that of what they are derivatives in.
+
+    Made by `Equilibrium.gradient`. What costs time is computed when it is looked at.
+    """
 
     def __init__(
         self, value: float, held: FloatArray, products: Products, friction: Mapping[Obstacle, float],
@@ -76,7 +78,9 @@ class Gradient:
         kinks = self._products.kinks
         found = list(self._remarks)
         if len(kinks):
-            found.append(f"the rest shape is on a kink of its discretisation at {len(kinks)} nodes, node {kinks[0]} say")
+            found.append(
+                f"the rest shape is on a kink of its discretisation at {len(kinks)} nodes, node {kinks[0]} say"
+            )
         return tuple(found)
 
     def __repr__(self) -> str:
@@ -86,17 +90,17 @@ class Gradient:
 
 def loss_at(loss: Any, x: FloatArray) -> tuple[float, FloatArray]:
     """Value and derivative (n, 3) of a loss at positions x (n, 3), checked."""
-    value: float | None = float("nan")
-    slope = loss
+    value, slope = float("nan"), loss
     if callable(loss):
         result = loss(x.copy())
         if not isinstance(result, tuple) or len(result) != 2:
             raise InputTypeError(
                 f"the loss returned {shown(result)}: expected its value and its derivative in the positions, {x.shape}"
             )
-        value, slope = as_float(result[0]), result[1]
-        if value is None:
+        number, slope = as_float(result[0]), result[1]
+        if number is None:
             raise InputTypeError(f"the loss has the value {shown(result[0])}: expected a number")
+        value = number
     try:
         out = np.array(slope, dtype=np.float64, order="C")
     except (TypeError, ValueError):
@@ -151,7 +155,9 @@ def gradient_of(
     pulled = pulled[problem.nodes]
     by_mass = None if contact is None else -contact.by_mass(way)
     products = Products(cloth, x, way, problem.gravity, by_mass)
-    rubs = np.zeros(1 + len(problem.obstacles)) if contact is None else -contact.by_friction(way, len(problem.obstacles))
+    rubs = (
+        np.zeros(1 + len(problem.obstacles)) if contact is None else -contact.by_friction(way, len(problem.obstacles))
+    )
     friction = dict(zip(problem.obstacles, rubs[1:].tolist(), strict=True))
     more = {"friction": float(rubs[0])} if problem.self_collision and len(problem.fabrics) == 1 else {}
     return Gradient(float(value), pulled, products, friction, more, remarks)
