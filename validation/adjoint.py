@@ -52,7 +52,7 @@ def _scenes(side: int, quick: bool) -> dict[str, dict[str, Any]]:
         "hanging, discrete shell": {"mesh": triangles, "fabric": plain, "model": discrete, "held": held},
         "hanging, isometric, quads": {"mesh": squares, "fabric": soft, "held": held},
         "on a ball, discrete shell": {"mesh": triangles, "fabric": plain, "model": discrete, "obstacles": [ball]},
-        "over an edge, isometric, quads": {"mesh": lying, "fabric": soft, "obstacles": [box]},
+        "over an edge, isometric, quads": {"mesh": lying, "fabric": replace(soft, membrane=500.0), "obstacles": [box]},
     }
     if not quick:
         sheared = replace(soft, shear=20.0)

@@ -69,7 +69,7 @@ SCENES: dict[str, Callable[[], Hung]] = {
         TRIANGLES, ic.Fabric(density=0.2), model=DiscreteShell(stretch=20.0, bending=1e-5, area=1.0), obstacles=[BALL]
     ),
     "edge": lambda: Hung(
-        ic.meshes.rectangle(0.3, 0.12, (11, 5)), ic.Fabric(density=0.2, bending=1e-4), obstacles=[BOX]
+        ic.meshes.rectangle(0.3, 0.12, (11, 5)), ic.Fabric(density=0.2, bending=1e-4, membrane=500.0), obstacles=[BOX]
     ),
 }  # fmt: skip
 

@@ -123,7 +123,7 @@ class Touching:
         self.contacts, self.known = c, first
 
     def contacts_at(self, y: FloatArray, *, friction: float = 1.0) -> ContactSet:
-        """The contacts at other positions (n, 3), with so many times the friction of obstacles; changes nothing here."""
+        """Contacts at other positions (n, 3), with so many times the friction of obstacles; changes nothing here."""
         detector = self._detector
         if friction != 1.0:
             detector = ContactDetector(self.world.rubbing(friction), self._before, ~self._free, 0.0, 1.0)
