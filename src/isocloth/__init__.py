@@ -51,7 +51,7 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
     from isocloth.calibration.forecast import forecast
     from isocloth.calibration.sensitivity import sensitivity
     from isocloth.developable import developables
-    from isocloth.inverse import Inversion, invert
+    from isocloth.inverse import Inversion, Pose, PosesInversion, invert
     from isocloth.reconstruction import Reconstruction, reconstruct
     from isocloth.recordings import Recording
     from isocloth.statics import Branch, Equilibrium, Gradient, equilibrium
@@ -62,11 +62,11 @@ __all__ = [
     "TIGHT", "AirDrag", "Box", "Branch", "BusyError", "Capsule", "ContactOptions", "ConvergenceError",
     "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Gradient", "Grasp",
     "Gripper", "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane",
-    "Points", "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording", "RecordingError", "Report",
-    "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "Wrench",
-    "calibrate", "calibration", "compare_models", "developable", "developables", "equilibrium", "fabrics", "folding",
-    "forecast", "invert", "measure", "meshes", "models", "pictures", "protocols", "reconstruct", "reconstruction",
-    "recordings", "scenes", "sensitivity", "states",
+    "Points", "Pose", "PosesInversion", "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording",
+    "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory",
+    "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables",
+    "equilibrium", "fabrics", "folding", "forecast", "invert", "measure", "meshes", "models", "pictures", "protocols",
+    "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used
@@ -94,7 +94,7 @@ _LAZY = {
     "reconstruct": "isocloth.reconstruction",
     "Recording": "isocloth.recordings",
     **dict.fromkeys(("Branch", "Equilibrium", "Gradient", "equilibrium"), "isocloth.statics"),
-    **dict.fromkeys(("Inversion", "invert"), "isocloth.inverse"),
+    **dict.fromkeys(("Inversion", "Pose", "PosesInversion", "invert"), "isocloth.inverse"),
 }
 
 

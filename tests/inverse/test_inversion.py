@@ -121,6 +121,23 @@ def test_a_cloth_that_is_too_soft_is_told_which_weight_it_bears():
     assert "soft" in found.problem
 
 
+def test_what_cannot_be_reached_has_a_nearest_shape_that_the_cloth_takes():
+    target, edge = strip(nodes=13, wave=0.03)
+    fabric, soft = ic.Fabric(density=0.2), ic.models.DiscreteShell(stretch=30.0, bending=1e-3)
+    found = ic.invert(target, fabric, model=soft, held=edge)
+    assert not found.reached
+    naive = ic.equilibrium(target, fabric, model=soft, held=edge)
+    sagged = 0.5 * np.sum((naive.positions - target.vertices) ** 2)
+    assert found.target_error < 0.05 * sagged
+    assert found.equilibrium.converged
+    assert found.equilibrium.stable
+    assert found.friction_error < 1e-12
+    sim = found.simulation()
+    for _ in range(20):
+        assert sim.step().converged
+    assert np.abs(sim.positions - found.positions).max() < 1e-6
+
+
 def test_a_ball_without_friction_does_not_carry_a_cap_that_leans():
     target, _, fabric = bowl()
     lean = np.radians(25)

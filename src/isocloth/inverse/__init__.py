@@ -1,5 +1,7 @@
 """Inverse design: the rest shape with which a cloth hangs as it should."""
 
 from isocloth.inverse.inversion import Inversion, invert
+from isocloth.inverse.pose import Pose
+from isocloth.inverse.poses import PosesInversion
 
-__all__ = ["Inversion", "invert"]
+__all__ = ["Inversion", "Pose", "PosesInversion", "invert"]

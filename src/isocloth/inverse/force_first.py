@@ -82,6 +82,10 @@ class ForceFirst:
         self.areas = forces.shape(forces.positions).areas
         self.iterations = 0
 
+    def moved(self, positions: FloatArray) -> ForceFirst:
+        """The search for a shape (n, 3) that differs in nodes that nothing touches."""
+        return ForceFirst(self.forces.at(positions), self.supports, self.margin)
+
     # ------------------------------------------------------------------- forces
 
     def wish(self, pinned: bool) -> FloatArray:
@@ -209,13 +213,18 @@ class ForceFirst:
         return tried
 
     def _at(self, found: Found, before: Found, load: float) -> Found | None:
-        """The rest shape at a larger load, or None."""
-        last = load == 1.0
+        """The rest shape at a larger load in which the target is stable, or None."""
         points = found.points
         if found.load > before.load:
             ahead = found.points + (found.points - before.points) * (load - found.load) / (found.load - before.load)
             points = found.points if self.folded(ahead) else ahead
         forces = found.forces * (load / found.load if found.load > 0.0 else load)
+        tried = self.balanced(points, forces, load)
+        return tried if tried is not None and self.stable(tried.points) else None
+
+    def balanced(self, points: FloatArray, forces: FloatArray, load: float) -> Found | None:
+        """From a rest shape nearby and wanted forces (k, 3) to one that asks for admissible forces, stable or not."""
+        last = load == 1.0
         tolerance = (SOLVED if last else ROUGHLY) * self.total
         for _ in range(CHOICES):
             points, residual = self.newton(points, forces, load, tolerance)
@@ -224,7 +233,7 @@ class ForceFirst:
             now = self.at_supports(self.forces(points, load).ravel())
             out = outside(self.supports.cones, now, USABLE).max(initial=0.0) if last else 0.0
             if out <= 1e-12 * self.total:
-                return Found(points, load, now, self.iterations, True, residual) if self.stable(points) else None
+                return Found(points, load, now, self.iterations, True, residual)
             forces, carried = self.choose(now, points, load)
             if not carried:
                 return None

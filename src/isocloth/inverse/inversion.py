@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from scipy.sparse.linalg import splu
 
-from isocloth.base.errors import ConvergenceError, InputError, InputTypeError, MeshError
+from isocloth.base.errors import InputError, InputTypeError, MeshError
 from isocloth.base.numeric import as_float, check_flag, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.fabric import Fabric
+from isocloth.inverse.arguments import as_shell
 from isocloth.inverse.balance import outside
-from isocloth.inverse.force_first import USABLE, ForceFirst, Found
+from isocloth.inverse.force_first import USABLE, ForceFirst, Found, Progress
+from isocloth.inverse.nearest import Nearest, NearestSearch
+from isocloth.inverse.pose import Pose
+from isocloth.inverse.poses import PosesInversion, invert_poses
 from isocloth.inverse.rest_forces import RestForces
-from isocloth.inverse.supports import Supports, find_supports, lay_on
+from isocloth.inverse.supports import Supports, check_supports, find_supports, lay_on
 from isocloth.meshes import Mesh
-from isocloth.models import DiscreteShell, Model, Shell, as_model
+from isocloth.models import Model
 from isocloth.simulation import Simulation
 from isocloth.statics import Equilibrium, equilibrium
 from isocloth.statics.problem import Problem, as_problem
@@ -29,11 +34,18 @@ from isocloth.terms.dihedral import hinges_of
 LEAST = 0.02
 
 
+#: m/s^2, unless it is given
+GRAVITY = 9.81
+
+
 class Inversion:
     """A rest shape and its certificate. Made by `invert`."""
 
-    def __init__(self, problem: Problem, supports: Supports, search: ForceFirst, found: Found) -> None:
+    def __init__(
+        self, problem: Problem, supports: Supports, search: ForceFirst, found: Found, tell: Progress
+    ) -> None:  # fmt: skip
         self._problem, self._supports, self._search, self._found = problem, supports, search, found
+        self._tell = tell
 
     # ------------------------------------------------------------------- the shape
 
@@ -44,13 +56,26 @@ class Inversion:
 
     @cached_property
     def rest(self) -> Mesh:
-        """The rest shape: that of the load which was reached."""
-        return self.target.with_vertices(self._found.points)
+        """The rest shape: of the target if that was reached, else of the nearest shape."""
+        nearest = None if self.reached else self.nearest
+        return self.target.with_vertices(self._found.points if nearest is None else nearest.points)
 
     @property
     def positions(self) -> FloatArray:
-        """(n, 3) m: where the cloth is in balance, the target if that was reached; else where it comes to rest."""
+        """(n, 3) m: where the cloth is in balance, the target if that was reached; else the nearest shape."""
         return self.target.vertices if self.reached else self.equilibrium.positions
+
+    @cached_property
+    def nearest(self) -> Nearest | None:
+        """Where the target was not reached: a shape near it that the cloth can take, sought when it is asked for.
+
+        None where the target was reached, and where a cloth of no rest shape that was tried comes to rest.
+        """
+        if self.reached:
+            return None
+        target = self.target.vertices
+        search = NearestSearch(self._problem, self._search.forces, target, self._tell)
+        return search.run([self._found.points, target] if self._found.load > 0.0 else [target])
 
     @cached_property
     def stretch(self) -> FloatArray:
@@ -62,7 +87,7 @@ class Inversion:
         """(e,) rad of the inner edges: the dihedral angle at rest less that in the target."""
         forces = self._search.forces
         angles = []
-        for points in (self._found.points, forces.positions):
+        for points in (self.rest.vertices, self.target.vertices):
             corners = forces.shape(points).hinge_corners
             joined = np.ones(len(corners), dtype=np.bool_)
             angles.append(hinges_of(points[corners[:, :3]], points[corners[:, 3:]], joined).angle)
@@ -72,13 +97,20 @@ class Inversion:
 
     @cached_property
     def forces(self) -> FloatArray:
-        """(n, 3) N that hands and bodies push the nodes with, in the target; what is left on others is the residual."""
-        return self._search.forces(self._found.points, max(self._found.load, 0.0))
+        """(n, 3) N that hands and bodies push the nodes with; what is left on others is the residual."""
+        return self._search.forces.at(self.positions)(self.rest.vertices)
 
     @property
     def contact_nodes(self) -> IntArray:
         """(k,) nodes that bodies, layers or hands push."""
-        return np.flatnonzero(self._search.touched[::3])
+        if self.reached:
+            return np.flatnonzero(self._search.touched[::3])
+        pushed = np.zeros(self.target.n_vertices, dtype=np.bool_)
+        pushed[self._problem.nodes] = True
+        touching = self.equilibrium.touching
+        if touching is not None:
+            pushed[touching.contacts.nodes[touching.active][touching.contacts.weights[touching.active] != 0.0]] = True
+        return np.flatnonzero(pushed)
 
     @property
     def contact_forces(self) -> FloatArray:
@@ -114,7 +146,13 @@ class Inversion:
 
     @cached_property
     def friction_error(self) -> float:
-        """G, N^2: half the square of the forces left on free nodes, and of what is out of the cones of 0.975 mu."""
+        """G, N^2: half the square of the forces left on free nodes, and of what is out of the cones of 0.975 mu.
+
+        Of the nearest shape, which may use all of its friction, the forces left alone.
+        """
+        if not self.reached:
+            rest = np.delete(self.forces, self.contact_nodes, axis=0)
+            return float(0.5 * np.sum(rest * rest))
         left = self.forces.ravel()[self._search.free]
         at = self._search.at_supports(self.forces.ravel())
         out = outside(self._supports.cones, at, USABLE)
@@ -122,8 +160,10 @@ class Inversion:
 
     @cached_property
     def equilibrium(self) -> Equilibrium:
-        """Where a cloth of this rest shape comes to rest from the target, by `ic.equilibrium`."""
+        """Where a cloth of this rest shape comes to rest from the target, by `ic.equilibrium`; or the nearest shape."""
         p = self._problem
+        if self.nearest is not None:
+            return Equilibrium(replace(p, rest=self.rest), self.nearest.found)
         return equilibrium(
             p.mesh, p.fabrics[0], model=p.model, rest=self.rest, held=p.nodes if len(p.nodes) else None,
             obstacles=p.obstacles, self_collision=p.self_collision, gravity=p.gravity,
@@ -163,7 +203,7 @@ class Inversion:
 
     def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
         """A simulation of the cloth with its rest shape, at rest in the target."""
-        if self.reached and self.equilibrium.converged:
+        if self.equilibrium.converged:
             return self.equilibrium.simulation(timestep=timestep, **options)
         found = replace(self._problem, rest=self.rest)
         return found.simulation(self.target.vertices.copy(), timestep=timestep, **options)
@@ -175,8 +215,23 @@ class Inversion:
         return f"<Inversion of {self.target!r}, reached at {self.load_reached:.3g} of the load>"
 
 
+@overload
 def invert(
-    target: Mesh,
+    target: Mesh, fabric: Fabric | None = None, *, model: str | Model | None = None, obstacles: Any = (),
+    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8, gravity: float = 9.81,
+    progress: bool = False,
+) -> Inversion: ...  # fmt: skip
+
+
+@overload
+def invert(
+    target: Sequence[Pose], fabric: Fabric | None = None, *, model: str | Model | None = None,
+    self_collision: bool = False, unknown: str | Sequence[str] = (), noise: float | None = None, progress: bool = False,
+) -> PosesInversion: ...  # fmt: skip
+
+
+def invert(
+    target: Mesh | Sequence[Pose],
     fabric: Fabric | None = None,
     *,
     model: str | Model | None = None,
@@ -185,13 +240,16 @@ def invert(
     contacts: Any = None,
     self_collision: bool = False,
     margin: float = 0.8,
-    gravity: float = 9.81,
+    gravity: float = GRAVITY,
+    unknown: str | Sequence[str] = (),
+    noise: float | None = None,
     progress: bool = False,
-) -> Inversion:
+) -> Inversion | PosesInversion:
     """The rest shape of a cloth that hangs, or lies, as its target does, in stable balance with contact and friction.
 
     Args:
-        target: triangles; how it should hang.
+        target: triangles; how it should hang. Or several poses of one garment, [ic.Pose(mesh, gravity, held=...), ...],
+            of which one rest shape is sought that has all of them as equilibria.
         fabric: density, friction between layers and the thickness that contacts keep; a shell has its own stiffnesses.
         model: a shell, `ic.models.DiscreteShell(...)` by default.
         obstacles: on which it lies, with their friction; they stand still.
@@ -201,28 +259,39 @@ def invert(
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
         gravity: m/s^2, along -z.
+        unknown: with poses only: names of stiffnesses of the model that are sought too, beginning with those it has.
+            Shapes at rest tell them relative to the density alone, which is that of the fabric.
+        noise: with poses only: m, standard deviation of every coordinate of them; None: they are exact.
         progress: print what happens, on standard error.
+
+    With poses, obstacles, held nodes, contacts and gravity belong to each of them; `margin` is not used, as forces are
+    what the poses say.
 
     Raises:
         ConvergenceError: nothing holds the cloth and it touches nothing.
     """
     check_flag(progress, "progress")
+    if isinstance(target, list | tuple):
+        for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts)):
+            if value is not None and not (isinstance(value, list | tuple) and len(value) == 0):
+                raise InputError(f"{name} with several poses: expected it in each of them, ic.Pose(mesh, {name}=...)")
+        if gravity is not GRAVITY:
+            raise InputError("gravity with several poses: expected it in each of them, ic.Pose(mesh, gravity)")
+        return invert_poses(
+            target, fabric, model=model, self_collision=self_collision, unknown=unknown, noise=noise, progress=progress
+        )
+    if not isinstance(unknown, list | tuple) or len(unknown) or noise is not None:
+        raise InputError(
+            "unknown and noise go with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"
+        )
     if not isinstance(target, Mesh):
         raise InputTypeError(f"target is {type(target).__name__}: expected an isocloth.Mesh, Mesh.load('hat.obj') say")
     if target.element != "triangle":
         raise MeshError(f"target is {target!r}: expected triangles; give it `target.triangulated()`")
-    chosen = DiscreteShell() if model is None else as_model(model)
-    if not isinstance(chosen, Shell):
-        raise InputError(
-            f"model {chosen.name!r} remembers no rest shape: expected a shell, ic.models.DiscreteShell() say"
-        )
+    chosen = as_shell(model)
     number = as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
-    if getattr(chosen, "normals", "average") != "average":
-        raise InputError(
-            f"normals = {chosen.normals!r}: expected 'average'; edges with angles of their own cannot be inverted yet"  # type: ignore[attr-defined]
-        )
     problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision, gravity)
     if problem.gravity * problem.fabrics[0].weight_density == 0.0:
         raise InputError(
@@ -237,7 +306,7 @@ def invert(
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
     least = LEAST * float(forces.weight(laid.vertices).mean())
     supports = find_supports(problem, sim, laid.vertices, contacts, least)
-    _check_supports(supports, laid)
+    check_supports(supports, laid)
     search = ForceFirst(forces, supports, number)
 
     def tell(line: str) -> None:
@@ -245,18 +314,4 @@ def invert(
             print(f"  ... {line}", file=sys.stderr, flush=True)
 
     found = search.run(tell)
-    return Inversion(problem, supports, search, found)
-
-
-def _check_supports(supports: Supports, target: Mesh) -> None:
-    for piece in range(int(target.piece.max()) + 1):
-        own = (target.piece[supports.nodes] == piece) & (supports.weights != 0.0)
-        nodes = np.unique(supports.nodes[own])
-        if len(nodes) >= 2:
-            continue
-        which = f"piece {piece} of the target" if target.piece.max() > 0 else "the target"
-        how = "touches nothing, so it falls" if len(nodes) == 0 else f"is carried at node {nodes[0]} alone, and turns"
-        raise ConvergenceError(
-            f"{which} {how}: expected at least two nodes that are held, or that touch an obstacle at half the "
-            "thickness of the cloth"
-        )
+    return Inversion(problem, supports, search, found, tell)

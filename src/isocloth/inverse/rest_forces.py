@@ -8,6 +8,9 @@ shape, and change with it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from copy import copy
+
 import numpy as np
 import scipy.sparse as sp
 
@@ -26,6 +29,12 @@ class RestForces:
         self.target, self.model, self.density, self.gravity = target, model, density, gravity
         self.positions = target.vertices.copy()
         self.n = target.n_vertices
+
+    def at(self, positions: FloatArray) -> RestForces:
+        """The same of a cloth at other positions (n, 3)."""
+        moved = copy(self)
+        moved.positions = np.ascontiguousarray(positions)
+        return moved
 
     def shape(self, points: FloatArray) -> RestShape:
         """The rest shape with points (n, 3)."""
@@ -54,6 +63,16 @@ class RestForces:
         for term in self.model.energies(rest):
             total = total + assembled_rest_gradient(term, self.positions, self.n, self.n)
         return total.tocsr()
+
+    def parameter_derivative(self, points: FloatArray, names: Sequence[str]) -> FloatArray:
+        """dF/dp (3n, p) N per unit, of parameters p of the model by name."""
+        total = np.zeros((self.n, 3, len(names)))
+        for term in self.model.energies(self.shape(points)):
+            slopes = term.parameter_gradient(self.positions)
+            for k, name in enumerate(names):
+                if name in slopes:
+                    np.add.at(total[:, :, k], term.stencils, slopes[name])
+        return total.reshape(3 * self.n, len(names))
 
     def stiffness(self, points: FloatArray) -> sp.csr_matrix:
         """dF/dx (3n, 3n) N/m: the second derivative of the energy, by which the target is stable or not."""

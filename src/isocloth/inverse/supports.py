@@ -7,13 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.errors import ConvergenceError, InputError, InputTypeError
 from isocloth.base.numeric import shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.contact_set import ContactSet
 from isocloth.contact.detector import ContactDetector
 from isocloth.friction.gauss_seidel import projected_gauss_seidel
 from isocloth.inverse.balance import Cones
+from isocloth.meshes import Mesh
 from isocloth.simulation import Simulation
 from isocloth.statics.problem import Problem
 
@@ -65,7 +66,7 @@ def lay_on(problem: Problem, sim: Simulation) -> FloatArray:
     for sweep in range(ROUNDS):
         found = ContactDetector(world, x, held, 0.0, 0.0).find(x)
         if sweep == 0:
-            _refuse_deep(problem, found, slack)
+            refuse_deep(problem, found, slack)
             lone = (found.weights == 1.0).any(axis=1) & (found.gap > 0.0) & (found.gap <= slack)
             node = found.nodes[lone, np.argmax(found.weights[lone], axis=1)]
             x[node] -= found.gap[lone, None] * found.normal[lone]
@@ -79,15 +80,18 @@ def lay_on(problem: Problem, sim: Simulation) -> FloatArray:
     return x
 
 
-def find_supports(problem: Problem, sim: Simulation, x: FloatArray, contacts: object, load: float) -> Supports:
+def find_supports(
+    problem: Problem, sim: Simulation, x: FloatArray, contacts: object, load: float, within: float = ON
+) -> Supports:
     """Hands, and what touches in the target x (n, 3); contacts: nodes that do, or None to measure their distances.
 
-    load: N, the least force with which what touches is pressed on.
+    load: N, the least force with which what touches is pressed on. within: part of the thickness by which distances of
+    what touches are off the one that is kept.
     """
     parts = [_hands(problem.nodes)]
     if sim.world is not None:
         found = ContactDetector(sim.world, x, sim.hands.held, 0.0, 0.0).find(x)
-        near = np.abs(found.gap) <= ON * problem.fabrics[0].thickness
+        near = np.abs(found.gap) <= within * problem.fabrics[0].thickness
         if contacts is not None:
             named = _as_nodes(contacts, problem.mesh.n_vertices)
             near = np.all(np.isin(np.where(found.weights != 0.0, found.nodes, named[0]), named), axis=1)
@@ -108,7 +112,23 @@ def find_supports(problem: Problem, sim: Simulation, x: FloatArray, contacts: ob
     )  # fmt: skip
 
 
-def _refuse_deep(problem: Problem, found: ContactSet, slack: float) -> None:
+def check_supports(supports: Supports, target: Mesh, name: str = "the target") -> None:
+    """Raise where a piece of cloth falls, or turns, whatever its rest shape is."""
+    for piece in range(int(target.piece.max()) + 1):
+        own = (target.piece[supports.nodes] == piece) & (supports.weights != 0.0)
+        nodes = np.unique(supports.nodes[own])
+        if len(nodes) >= 2:
+            continue
+        which = f"piece {piece} of {name}" if target.piece.max() > 0 else name
+        how = "touches nothing, so it falls" if len(nodes) == 0 else f"is carried at node {nodes[0]} alone, and turns"
+        raise ConvergenceError(
+            f"{which} {how}: expected at least two nodes that are held, or that touch an obstacle at half the "
+            "thickness of the cloth"
+        )
+
+
+def refuse_deep(problem: Problem, found: ContactSet, slack: float) -> None:
+    """Raise where nodes are nearer than they may, by more than slack (m)."""
     deep = np.flatnonzero((found.gap < -slack) & (found.weights == 1.0).any(axis=1))
     if len(deep) == 0:
         return

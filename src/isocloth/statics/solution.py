@@ -30,6 +30,7 @@ from isocloth.statics.polish import NEUTRAL, Polisher, unbalanced
 from isocloth.statics.problem import Problem, as_problem, as_start
 from isocloth.statics.sensitivity import Gradient, Loss, gradient_of
 from isocloth.statics.stability import softest
+from isocloth.statics.touching import Touching
 
 
 class Equilibrium:
@@ -71,6 +72,11 @@ class Equilibrium:
     def iterations(self) -> int:
         """Linear systems factorised on the way."""
         return self._found.work
+
+    @property
+    def touching(self) -> Touching | None:
+        """Contacts and what is known of them; None where nothing could touch."""
+        return self._found.touching
 
     @property
     def contacts(self) -> int:

@@ -1,0 +1,349 @@
+"""One rest shape, and stiffnesses, for several poses: the nearest equilibria that one cloth can have.
+
+At positions x_a the forces of pose a depend on the rest shape X and on the logarithms q of stiffnesses. Sought are
+
+    min  sum_a |x_a - p_a|^2 / 2 + m |X - X_0|^2 / 2 + c(r)    so that    F_a(x_a, X, q) = B_a r_a
+
+with p_a the poses as given, x_a = p_a where a body or a hand touches, and r_a the forces of bodies (hands bear any). c
+is half the squared distance of r from the cones of friction, in units of a stiffness. For poses that are exact the
+minimum is zero: all of them are equilibria of one X. Two poses have twice as many equations as X has unknowns, so that
+stiffnesses are determined too; only their ratios to the density are, as all forces may be scaled.
+
+A step linearises the forces (dF/dx = K, dF/d(X, q) = J) and solves for the change of all unknowns and for the
+multipliers of the equations, in one sparse symmetric system:
+
+    [ 1   0   K^T ] [ dx ]   [ p - x          ]
+    [ 0   m   J^T ] [ dz ] = [ m (X_0 - X)    ]
+    [ K   J   0   ] [ y  ]   [ -F + B r       ]
+
+which is the method of Gauss and Newton with constraints (Bock). Steps are shortened until the next one, by the same
+matrix, is shorter: forces themselves are no measure, as a membrane is so much stiffer than its bends. Measured are
+positions and not forces, because noise in positions is what poses have, and forces magnify it.
+
+With noise of the size s in the poses, s^2 times the inverse of this matrix is the covariance of what was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.linalg import qr
+from scipy.sparse.linalg import splu
+
+from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.inverse.balance import Cones, outside, project
+from isocloth.inverse.pose import aligned
+from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.square_system import rigid_modes
+from isocloth.inverse.supports import HAND, Supports
+from isocloth.meshes import Mesh
+from isocloth.models import Shell
+from isocloth.sparse.inertia import negative_pivots, symmetric_factor
+
+#: weight m of a step of the rest shape, for poses that are exact: which of many rest shapes, where there are many
+LOOSE = 1e-12
+#: steps, the longest one, of the size of the cloth, and of a logarithm, and the shortest part of one that is tried
+STEPS, LONGEST, FARTHEST, SHORTEST = 60, 0.05, 1.0, 0.005
+#: of the size of the cloth: the length of a last step, and of one with noise, in parts of the noise
+LAST, LAST_NOISY = 1e-12, 1e-3
+#: steps in a row which do not become shorter, and then it ends
+IDLE = 6
+#: part of a direction along which all poses stay equilibria that a logarithm may have, and its largest standard error
+SILENT, VAGUE = 0.1, 0.3
+#: of the weight: a force that far out of its cone is in it
+SLIPS = 1e-9
+#: area of a face at rest, of that at the start, below which a step is not taken
+LEAST_AREA = 0.05
+
+
+class View(NamedTuple):
+    """A pose, turned so that gravity is along -z. mesh: as given; gravity: m/s^2; supports: what carries it."""
+
+    mesh: Mesh
+    gravity: float
+    supports: Supports
+
+
+class Fit(NamedTuple):
+    """What is sought: rest shape (n, 3) m, logs (p,) of stiffnesses over those of the model, positions (n, 3) m of
+    every pose, and forces (k, 3) N of its bodies."""
+
+    points: FloatArray
+    logs: FloatArray
+    positions: tuple[FloatArray, ...]
+    pushes: tuple[FloatArray, ...]
+
+
+class Search:
+    """The search for one set of poses, with some stiffnesses unknown."""
+
+    def __init__(
+        self, views: Sequence[View], model: Shell, density: float, names: Sequence[str], start: FloatArray, noise: float
+    ) -> None:
+        """names: of the model's stiffnesses that are sought; start: (n, 3) m; noise: m, 0 of poses that are exact."""
+        self.views, self.model, self.density, self.names = tuple(views), model, density, tuple(names)
+        self.start, self.noise, self.iterations = start, noise, 0
+        self.coned = False
+        mesh = views[0].mesh
+        n = self.n = mesh.n_vertices
+        self.size = float(np.ptp(start, axis=0).max())
+        self.columns = _without_rigid(start, mesh.piece)
+        self.areas = self._forces(0, mesh.vertices, np.zeros(len(self.names))).shape(start).areas
+        self.prior = LOOSE
+        if noise > 0.0:  # the rest shape may be expected as far from the start as the poses are from each other
+            apart = self._spread_of_poses()
+            self.prior = max((noise / apart) ** 2, LOOSE) if apart > 0.0 else 1.0
+        self.rows, self.free, self.bodies, self.spread = [], [], [], []
+        for view in views:
+            s = view.supports
+            hand = s.body == HAND
+            every = np.ones(3 * n, dtype=np.bool_)
+            every[(3 * s.nodes[hand, :1] + np.arange(3)).ravel()] = False
+            touched: BoolArray = np.zeros(3 * n, dtype=np.bool_)
+            touched[np.unique(s.spread(n).nonzero()[0])] = True
+            own = Supports(s.nodes[~hand], s.weights[~hand], Cones(*(c[~hand] for c in s.cones)), s.body[~hand],
+                           s.gap[~hand])  # fmt: skip
+            self.rows.append(np.flatnonzero(every))
+            self.free.append(np.flatnonzero(~touched))
+            self.bodies.append(own)
+            self.spread.append(own.spread(n))
+        weights = [self._forces(a, v.mesh.vertices, np.zeros(len(self.names))).weight(start).sum()
+                   for a, v in enumerate(views)]  # fmt: skip
+        self.total = float(max(weights))
+
+    def _spread_of_poses(self) -> float:
+        """m, of coordinates, off the start."""
+        off = [aligned(view.mesh.vertices, self.start) - self.start for view in self.views]
+        return float(np.sqrt(np.mean(np.square(off))))
+
+    # ------------------------------------------------------------------- forces
+
+    def model_at(self, logs: FloatArray) -> Shell:
+        """The model with stiffnesses exp(logs) times its own."""
+        own = {name: getattr(self.model, name) * float(np.exp(q)) for name, q in zip(self.names, logs, strict=True)}
+        return replace(self.model, **own) if own else self.model
+
+    def _forces(self, a: int, x: FloatArray, logs: FloatArray) -> RestForces:
+        view = self.views[a]
+        return RestForces(view.mesh.with_vertices(x), self.model_at(logs), self.density, view.gravity)
+
+    def forces(self, fit: Fit, a: int) -> FloatArray:
+        """(n, 3) N of pose a, with which its supports push."""
+        return self._forces(a, fit.positions[a], fit.logs)(fit.points)
+
+    def unbalanced(self, fit: Fit, a: int) -> FloatArray:
+        """(3n,) N of pose a: what neither hands nor the forces of bodies bear."""
+        left = np.zeros(3 * self.n)
+        every = self.forces(fit, a).ravel() - self.spread[a] @ fit.pushes[a].ravel()
+        left[self.rows[a]] = every[self.rows[a]]
+        return left
+
+    def stiffness(self, fit: Fit, a: int) -> sp.csc_matrix:
+        """dF/dx of pose a over the coordinates that nothing touches, N/m."""
+        whole = self._forces(a, fit.positions[a], fit.logs).stiffness(fit.points)
+        return whole[self.free[a]][:, self.free[a]].tocsc()
+
+    def stable(self, fit: Fit, a: int) -> bool:
+        """Whether pose a comes back after a small push."""
+        return negative_pivots(symmetric_factor(self.stiffness(fit, a))) == 0
+
+    def slips(self, fit: Fit) -> float:
+        """N: the most that a force of a body is out of its cone."""
+        pairs = zip(self.bodies, fit.pushes, strict=True)
+        return max(float(outside(bodies.cones, r).max(initial=0.0)) for bodies, r in pairs)
+
+    def _beyond(self, fit: Fit, a: int) -> tuple[FloatArray, FloatArray]:
+        """Forces of bodies (k, 3) N less the nearest ones in their cones, and slopes; 0 if not `coned`."""
+        r, slope = fit.pushes[a], np.empty((len(fit.pushes[a]), 3, 3))
+        if not self.coned:
+            return np.zeros_like(r), np.zeros_like(slope)
+        near = np.empty_like(r)
+        project(self.bodies[a].cones, np.ascontiguousarray(r), near, slope)
+        return r - near, np.eye(3) - slope
+
+    # ------------------------------------------------------------------- steps
+
+    def linearised(self, fit: Fit) -> Linearised:
+        """The system of a step, factorised."""
+        stiff, slopes, cones = [], [], []
+        for a, x in enumerate(fit.positions):
+            forces = self._forces(a, x, fit.logs)
+            own = [getattr(forces.model, name) for name in self.names]
+            rows = self.rows[a]
+            stiff.append(forces.stiffness(fit.points)[rows][:, self.free[a]])
+            stiffening = forces.parameter_derivative(fit.points, self.names) * np.array(own)
+            slopes.append(sp.hstack([
+                forces.derivative(fit.points)[rows][:, self.columns], sp.csr_matrix(stiffening[rows])
+            ]))  # fmt: skip
+            off = self._beyond(fit, a)[1]
+            cones.append(off @ off.transpose(0, 2, 1))
+        scale = float(max(abs(k).max() for k in stiff))
+        loads = sp.block_diag([b[rows] for b, rows in zip(self.spread, self.rows, strict=True)])
+        kept = np.full(len(self.columns) + len(self.names), self.prior)
+        kept[len(self.columns) :] = max(self.noise**2, LOOSE)
+        blocks = np.concatenate(cones)
+        curved = sp.block_diag(list(blocks)) if len(blocks) else sp.csr_matrix((0, 0))
+        k, j = sp.block_diag(stiff) / scale, sp.vstack(slopes) / scale
+        lone = sp.diags(np.concatenate([np.ones(k.shape[1]), kept, np.full(loads.shape[1], LOOSE)]))
+        start = k.shape[1] + len(kept)
+        corner = sp.block_diag([sp.csr_matrix((start, start)), curved])
+        equations = sp.hstack([k, j, -loads])
+        whole: list[list[Any]] = [[lone + corner, equations.T], [equations, None]]
+        matrix = sp.csc_matrix(sp.bmat(whole, format="csc"))
+        self.iterations += 1
+        return Linearised(matrix, splu(matrix), scale, k.shape[1], len(self.columns), len(self.names))
+
+    def right(self, fit: Fit, system: Linearised) -> FloatArray:
+        """The right-hand side of a step."""
+        away = [(v.mesh.vertices - x).ravel()[free]
+                for v, x, free in zip(self.views, fit.positions, self.free, strict=True)]  # fmt: skip
+        back = np.zeros(system.coordinates + system.logs)
+        if self.noise > 0.0:
+            back[: system.coordinates] = self.prior * (self.start - fit.points).ravel()[self.columns]
+        beyond = []
+        for a in range(len(self.views)):
+            off, slope = self._beyond(fit, a)
+            beyond.append(-(slope @ off[:, :, None]).ravel() / system.scale)
+        left = [-self.unbalanced(fit, a)[rows] / system.scale for a, rows in enumerate(self.rows)]
+        return np.concatenate([*away, back, *beyond, *left])
+
+    def moved(self, fit: Fit, system: Linearised, step: FloatArray, share: float) -> Fit:
+        """After a part of a step."""
+        points, at = fit.points.copy(), system.places
+        points.ravel()[self.columns] += share * step[at : at + system.coordinates]
+        at += system.coordinates
+        logs = fit.logs + share * step[at : at + system.logs]
+        at += system.logs
+        positions, pushes, place = [], [], 0
+        for x, free, r in zip(fit.positions, self.free, fit.pushes, strict=True):
+            x = x.copy()
+            x.ravel()[free] += share * step[place : place + len(free)]
+            place += len(free)
+            pushes.append(r + share * system.scale * step[at : at + r.size].reshape(-1, 3))
+            at += r.size
+            positions.append(x)
+        return Fit(points, logs, tuple(positions), tuple(pushes))
+
+    def folded(self, points: FloatArray) -> bool:
+        """Whether a face of a rest shape has all but vanished."""
+        mesh = self.views[0].mesh
+        p = points[mesh.faces]
+        areas = np.linalg.norm(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]), axis=1) / 2
+        return bool((areas < LEAST_AREA * self.areas).any())
+
+    def begin(self, points: FloatArray, logs: FloatArray | None = None) -> Fit:
+        """The poses as given, and the forces of bodies that a rest shape (n, 3) asks for there."""
+        chosen = np.zeros(len(self.names)) if logs is None else logs
+        positions = tuple(view.mesh.vertices.copy() for view in self.views)
+        pushes = []
+        for a, x in enumerate(positions):
+            b = self.spread[a]
+            matrix = (b.T @ b + LOOSE * sp.identity(b.shape[1])).tocsc()
+            force = self._forces(a, x, chosen)(points).ravel()
+            pushes.append(splu(matrix).solve(b.T @ force).reshape(-1, 3) if b.shape[1] else np.zeros((0, 3)))
+        return Fit(points, chosen, positions, tuple(pushes))
+
+    def run(self, fit: Fit, progress: Callable[[str], None]) -> tuple[Fit, bool]:
+        """The nearest equilibria from a start, and whether steps have come to an end.
+
+        First bodies bear any force, as hands do; only where that takes some out of their cones, these are minded.
+        """
+        self.coned = False
+        found, ended = self._run(fit, progress)
+        if self.slips(found) <= SLIPS * self.total:
+            return found, ended
+        progress("forces are out of the cones of friction")
+        self.coned = True
+        return self._run(found if ended else fit, progress)
+
+    def _run(self, fit: Fit, progress: Callable[[str], None]) -> tuple[Fit, bool]:
+        last = LAST_NOISY * self.noise if self.noise > 0.0 else LAST * self.size
+        best, idle = np.inf, 0
+        for _ in range(STEPS):
+            try:
+                system = self.linearised(fit)
+            except RuntimeError:  # singular
+                return fit, False
+            step = system.solve(self.right(fit, system))
+            length = system.length(step)
+            if not np.isfinite(length):
+                return fit, False
+            largest, turn = system.largest(step)
+            share = min(1.0, LONGEST * self.size / max(largest, 1e-300), FARTHEST / max(turn, 1e-300))
+            while share >= SHORTEST:
+                tried = self.moved(fit, system, step, share)
+                if not self.folded(tried.points):
+                    then = system.length(system.solve(self.right(tried, system)))
+                    if then <= last or then < (1.0 - 0.25 * share) * length:
+                        break
+                share *= 0.5
+            else:
+                progress(f"step {length:.1e} m could not be shortened")
+                return fit, length <= 1e3 * last
+            fit = tried
+            progress(f"step {length:.1e} m, {share:.3g} of it taken, stiffnesses x {np.exp(fit.logs)}")
+            if then <= last:
+                return fit, True
+            idle = idle + 1 if then > 0.7 * best else 0
+            best = min(best, then)
+            if idle > IDLE:
+                return fit, False
+        return fit, False
+
+    def uncertainty(self, fit: Fit, noise: float) -> FloatArray:
+        """(p,) standard errors of the logarithms of stiffnesses, from noise (m) in every coordinate of the poses.
+
+        Infinite for what the poses do not say: a direction of unknowns, the logarithm for the most part, along which
+        all of them stay equilibria.
+        """
+        system, out = self.linearised(fit), []
+        for k in range(len(self.names)):
+            one = np.zeros(system.matrix.shape[0])
+            place = system.places + system.coordinates + k
+            one[place] = 1.0
+            found = system.solve(one)
+            own = max(float(found[place]), 0.0)
+            # with noise in the search the covariance; without, what holds steps back says nothing, the response does
+            error = noise * (np.sqrt(own) if self.noise > 0.0 else float(np.linalg.norm(found[: system.places])))
+            silent = own * max(self.noise**2, LOOSE) > SILENT or error > VAGUE
+            out.append(np.inf if silent else error)
+        return np.array(out)
+
+
+class Linearised(NamedTuple):
+    """A step's matrix and factor. scale: N/m, by which equations are divided; places, coordinates, logs: numbers of
+    unknown positions, coordinates of the rest shape and stiffnesses, in this order; forces and multipliers follow."""
+
+    matrix: sp.csc_matrix
+    factor: Any
+    scale: float
+    places: int
+    coordinates: int
+    logs: int
+
+    def solve(self, right: FloatArray) -> FloatArray:
+        """A solution, refined once."""
+        found = self.factor.solve(right)
+        return np.asarray(found + self.factor.solve(right - self.matrix @ found))
+
+    def length(self, step: FloatArray) -> float:
+        """m: of positions and rest shape; a logarithm counts as its change of a metre, which is strict."""
+        return float(np.linalg.norm(step[: self.places + self.coordinates + self.logs]))
+
+    def largest(self, step: FloatArray) -> tuple[float, float]:
+        """The largest change of a coordinate at rest, m, and of a logarithm."""
+        rest = step[self.places : self.places + self.coordinates]
+        logs = step[self.places + self.coordinates : self.places + self.coordinates + self.logs]
+        return float(np.abs(rest).max(initial=0.0)), float(np.abs(logs).max(initial=0.0))
+
+
+def _without_rigid(points: FloatArray, piece: IntArray) -> IntArray:
+    """Coordinates of a rest shape but six of every piece, which say where it lies."""
+    modes = rigid_modes(points, piece)
+    fixed = [qr(modes[:, 6 * p : 6 * p + 6].T, pivoting=True, mode="economic")[2][:6]
+             for p in range(modes.shape[1] // 6)]  # fmt: skip
+    return np.setdiff1d(np.arange(points.size), np.concatenate(fixed))
