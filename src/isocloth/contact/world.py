@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -81,6 +82,15 @@ class CollisionWorld:
         self._numbers = tuple(self._numbers[k] for k in left)
         self._build()
         return chosen_history(history, kept)
+
+    def rubbing(self, factor: float) -> CollisionWorld:
+        """The same with so many times the friction of every obstacle."""
+        other = copy(self)
+        for name in ("obstacles", "actors"):
+            bodies = tuple(o.replace(friction=factor * o.friction) for o in getattr(self, name))
+            setattr(other, name, bodies)
+        other._build()
+        return other
 
     @property
     def numbers(self) -> IntArray:

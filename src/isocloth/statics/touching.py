@@ -67,7 +67,7 @@ class Touching:
         self._yielding = options.yielding * options.penetration * world.fabric.thickness
         self._rigidity = options.stiffness * np.where(held, np.inf, mass) / TIMESTEP**2
         self._detector = ContactDetector(world, before, held, 0.0, 1.0)
-        self._free, self._positions = ~held, before
+        self._free, self._before, self._positions, self._mass = ~held, before, before, mass
         self._history, self._anchored = history, 0
         self.contacts: ContactSet = self._detector.find(before)
         self.known = self._first(self.contacts)
@@ -121,6 +121,30 @@ class Touching:
         first.push[new], first.slides[new], first.anchor[new] = old.push[was], old.slides[was], old.anchor[was]
         first.pull[new], first.stiffness[new] = _along(c.normal[new], old.pull[was]), old.stiffness[was]
         self.contacts, self.known = c, first
+
+    def contacts_at(self, y: FloatArray, *, friction: float = 1.0) -> ContactSet:
+        """Contacts at other positions (n, 3), with so many times the friction of obstacles; changes nothing here."""
+        detector = self._detector
+        if friction != 1.0:
+            detector = ContactDetector(self.world.rubbing(friction), self._before, ~self._free, 0.0, 1.0)
+        detector.begin_again()
+        found = detector.find(y)
+        detector.begin_again()
+        return found
+
+    @property
+    def sticking(self) -> BoolArray:
+        """(c,) which contacts press, and stick."""
+        return self._sticks(self.active)
+
+    def stiffness_by_mass(self) -> FloatArray:
+        """(c, 4) N/(m kg): derivative of the springs in the masses of their nodes; zero of those that the force made
+        stiffer than that."""
+        c, w = self.contacts, self.known.stiffness
+        own = np.where(c.weights == 0.0, 0.0, c.weights**2 / self._rigidity[c.nodes])
+        by_inertia = np.isclose(w * own.sum(axis=1), 1.0, rtol=1e-6, atol=0.0)
+        # rigidity is proportional to mass
+        return np.where(by_inertia[:, None], w[:, None] ** 2 * own / np.maximum(self._mass[c.nodes], 1e-300), 0.0)
 
     def forces(self) -> FloatArray:
         """(c, 3) N, on the side of positive weights."""
