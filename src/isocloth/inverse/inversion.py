@@ -32,6 +32,8 @@ from isocloth.terms.dihedral import hinges_of
 
 #: least force with which what touches is pressed on, of the mean weight of a node
 LEAST = 0.02
+#: the law of contacts that are hard
+HARD = "gauss_seidel"
 
 
 #: m/s^2, unless it is given
@@ -202,8 +204,13 @@ class Inversion:
         )
 
     def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
-        """A simulation of the cloth with its rest shape, at rest in the target."""
-        if self.equilibrium.converged:
+        """A simulation of the cloth with its rest shape, at rest in the target.
+
+        Contacts of the default law are springs, which bear nothing in the target itself: it begins where they bear
+        their forces, `equilibrium`. With contact="gauss_seidel" nothing gives way, and it begins in the target.
+        """
+        hard = self.reached and options.get("contact") == HARD
+        if not hard and self.equilibrium.converged:
             return self.equilibrium.simulation(timestep=timestep, **options)
         found = replace(self._problem, rest=self.rest)
         return found.simulation(self.target.vertices.copy(), timestep=timestep, **options)
@@ -254,8 +261,9 @@ def invert(
         model: a shell, `ic.models.DiscreteShell(...)` by default.
         obstacles: on which it lies, with their friction; they stand still.
         held: nodes that hands hold where the target has them.
-        contacts: nodes that touch; None: those at the distance from bodies that is kept, to a twentieth of the
-            thickness. What is nearer is refused.
+        contacts: nodes that touch, which are laid on the nearest obstacle from up to ten thicknesses, as those of a
+            noisy scan must be; None: those at the distance from bodies that is kept, to a twentieth of the
+            thickness. What else is nearer is refused.
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
         gravity: m/s^2, along -z.
@@ -300,8 +308,9 @@ def invert(
         )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
-    sim = problem.simulation(target.vertices.copy())
-    laid = target.with_vertices(lay_on(problem, sim))
+    # what is said to touch may be inside as well, until it is laid on
+    sim = problem.simulation(target.vertices.copy(), resolve_start=contacts is not None)
+    laid = target.with_vertices(lay_on(problem, sim, contacts))
     problem = replace(problem, mesh=laid)
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
     least = LEAST * float(forces.weight(laid.vertices).mean())
