@@ -25,7 +25,7 @@ ENDS = 0.66
 NOISE, TOUCHES = 2e-3, 4e-3
 
 #: 1/s, and how many steps, in which the shirt comes to rest
-DAMPING, STEPS = 10.0, 40
+DAMPING, STEPS = 10.0, 15
 
 
 def torso(friction: float) -> tuple[Obstacle, ...]:
@@ -82,4 +82,6 @@ def scanned_shirt(*, rings: int = 51, around: int = 50, on: int = 18) -> Target:
     points += NOISE / 3**0.5 * np.random.default_rng(0).normal(size=points.shape)
     gap = np.min([solid.gaps(points, 0.0)[0] for solid in body], axis=0) - THICKNESS / 2  # type: ignore[attr-defined]
     touch = np.flatnonzero(gap < TOUCHES)
-    return Target("scanned shirt", Mesh(points, _faces(rings, around)), cloth, shell, body, 750.0, contacts=touch)
+    return Target(
+        "scanned shirt", Mesh(points, _faces(rings, around)), cloth, shell, body, 750.0, too_soft=True, contacts=touch
+    )  # fmt: skip
