@@ -1,8 +1,8 @@
 """Garments on a torso of capsules, as targets of inverse design: a top, and a scan of a shirt.
 
 Both have a slit along the shoulders for the neck, lie on these and hang down around the trunk. The scan is a shirt that
-was simulated until it all but rests, seen with noise and by points that are not those of the cloth; which of them touch is read off the
-distance from the body, as far as the noise lets one.
+was simulated until it all but rests, seen with noise and by points that are not those of the cloth; which of them touch
+is read off the distance from the body, as far as the noise lets one.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ TITLE = "inverse design: the rest shape that makes a cloth hang as its target, u
 EXACT = 1e-18
 #: part of the friction that forces may use; m, what counts as standing still
 USABLE, STILL = 0.975 + 1e-6, 1e-6
-#: nodes in contact beyond which the law of hard contacts, whose matrix is dense, is not tried; half of it for all the time
+#: nodes in contact beyond which the law of hard contacts, whose matrix is dense, is left out; up to half for all the time
 DENSE = 400
 #: part of the density that is said to hang like a target, at which it is tried
 LIGHTER = 0.9
@@ -129,7 +129,7 @@ def _lighter(result: Result, target: Target, found: Inversion) -> list[float]:
 
 
 def _farthest(sim: Simulation, seconds: float) -> tuple[float, float]:
-    """m that a node moves at most within so many seconds, and at the end of them; raises nothing if it does not stop."""
+    """m: how far a node is from where it began at most within so many seconds, and at their end."""
     begin, far = sim.positions.copy(), 0.0
     for _ in range(round(seconds / sim.timestep)):
         sim.step()

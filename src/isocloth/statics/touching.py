@@ -5,9 +5,9 @@ A contact with B the weights of its nodes, normal nu, gap g and slip s since it 
     r_N = max(0, -W g),    r_T = anchor - W s_T    while  |r_T| <= mu r_N,
 
 as in a step of the simulation (`friction/coulomb.py`), with the springs W that it would have at its default time step
-(where nodes that touch take the first-order scheme): a cloth handed over neither sinks in further nor is pushed out. What leaves the cone slides until it is in balance again, with a
-friction of mu r_N along what pulled at it. With friction an equilibrium is not unique; this one is near where the cloth
-was.
+(where nodes that touch take the first-order scheme): a cloth handed over neither sinks in further nor is pushed out.
+What leaves the cone slides until it is in balance again, with a friction of mu r_N along what pulled at it. With
+friction an equilibrium is not unique; this one is near where the cloth was.
 
 The second derivative has W nu nu^T, of what sticks W along the surface too, and -r_N times the curvature of a solid:
 what lies on a ball is less stable than on a table. How normals between layers turn is left out.
