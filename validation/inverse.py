@@ -27,7 +27,7 @@ TITLE = "inverse design: the rest shape that makes a cloth hang as its target, u
 EXACT = 1e-18
 #: part of the friction that forces may use; m, what counts as standing still
 USABLE, STILL = 0.975 + 1e-6, 1e-6
-#: nodes in contact beyond which the law of hard contacts, whose matrix is dense, is left out; up to half for all the time
+#: nodes in contact beyond which the law of hard contacts, whose matrix is dense, is left out; above half: 0.1 s
 DENSE = 400
 #: part of the density that is said to hang like a target, at which it is tried
 LIGHTER = 0.9
