@@ -231,7 +231,7 @@ def _controls(result: Result, say: Say) -> None:
         result.info(f"{what}: processor time, s", control.seconds, ".1f", paper="4 min")
         result.info(f"{what}: G, N^2", control.value, ".1e")
         stiffness = forces.stiffness(control.points)[free][:, free].tocsc()
-        result.info(f"{what}: negative pivots", negative_pivots(symmetric_factor(stiffness)), ".0f")
+        result.info(f"{what}: negative pivots", float(negative_pivots(symmetric_factor(stiffness)) or 0), ".0f")
         mass = np.zeros(len(x))
         mass[:] = forces.weight(control.points) / 9.81
         for label, direction in (("1 % more", (0.0, 0.0, -1.0)), ("tilted by 1 %", (1.0, 0.0, 0.0))):
