@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import scipy.sparse as sp
 
 from isocloth import Floor, Mesh, Simulation, equilibrium, invert
 from isocloth.fabric import Fabric
@@ -212,6 +213,12 @@ def _growth(result: Result, say: Say) -> None:
     result.info("gored skirt: time grows as n to the power of", power, ".2f", paper="")
 
 
+def _pivots(stiffness: sp.csc_matrix) -> float:
+    """Negative pivots; not a number where the matrix is singular."""
+    found = negative_pivots(symmetric_factor(stiffness))
+    return np.nan if found is None else float(found)
+
+
 def _controls(result: Result, say: Say) -> None:
     """The skirt by other ways."""
     target = skirt()
@@ -231,7 +238,7 @@ def _controls(result: Result, say: Say) -> None:
         result.info(f"{what}: processor time, s", control.seconds, ".1f", paper="4 min")
         result.info(f"{what}: G, N^2", control.value, ".1e")
         stiffness = forces.stiffness(control.points)[free][:, free].tocsc()
-        result.info(f"{what}: negative pivots", float(negative_pivots(symmetric_factor(stiffness)) or 0), ".0f")
+        result.info(f"{what}: negative pivots", _pivots(stiffness), ".0f")
         mass = np.zeros(len(x))
         mass[:] = forces.weight(control.points) / 9.81
         for label, direction in (("1 % more", (0.0, 0.0, -1.0)), ("tilted by 1 %", (1.0, 0.0, 0.0))):
