@@ -99,7 +99,8 @@ def find_supports(
         near = np.abs(found.gap) <= within * problem.fabrics[0].thickness
         if contacts is not None:
             named = _as_nodes(contacts, problem.mesh.n_vertices)
-            near &= np.all(np.isin(np.where(found.weights != 0.0, found.nodes, named[0]), named), axis=1)
+            # of a face whose centre touches, one corner that is named will do
+            near &= (np.isin(found.nodes, named) & (found.weights != 0.0)).any(axis=1)
         least = np.where(found.body[near] > 0, load, 0.0)
         parts.append(Supports(
             found.nodes[near], found.weights[near], Cones(found.normal[near], found.friction[near], least),
