@@ -31,8 +31,9 @@ from isocloth.sparse.inertia import negative_pivots, symmetric_factor
 USABLE = 0.975
 #: imbalance, of the weight, of forces that carry it
 CARRIED = 1e-9
-#: N per newton of weight: the residual to which the rest shape is found, and on the way to it
-SOLVED, ROUGHLY = 1e-11, 1e-4
+#: N per newton of weight: the residual to which the rest shape is found, and on the way to it; never below so many
+#: times the rounding of forces
+SOLVED, ROUGHLY, ROUNDING = 1e-11, 1e-4, 1.0
 #: steps of Newton's method, its longest one, of the size of the cloth, and the shortest part of one that is tried
 STEPS, LONGEST, SHORTEST = 25, 0.05, 0.02
 #: how often forces are chosen at one load, and the smallest step of the load
@@ -116,6 +117,9 @@ class ForceFirst:
         size = float(np.ptp(forces.positions, axis=0).max())
         self.longest = LONGEST * size
         self.areas = forces.shape(forces.positions).areas
+        #: N, of all forces together, each a sum of stiffnesses times lengths
+        stiffest = float(abs(forces.derivative(forces.positions)).max())
+        self.rounding = ROUNDING * np.finfo(np.float64).eps * stiffest * size * float(np.sqrt(3 * n))
         self.iterations = 0
 
     def moved(self, positions: FloatArray) -> ForceFirst:
@@ -140,11 +144,15 @@ class ForceFirst:
             nodal[2::3] = self.forces.weight(x)
         return self.at_supports(nodal)
 
-    def at_supports(self, nodal: FloatArray) -> FloatArray:
-        """Forces (k, 3) of supports that come nearest to nodal ones (3n,); those of hands and single nodes exactly."""
+    def at_supports(self, nodal: FloatArray, near: FloatArray | None = None) -> FloatArray:
+        """Forces (k, 3) of supports that come nearest to nodal ones (3n,).
+
+        near: (k, 3) of which the change is the least, where several supports share a node; else zero.
+        """
+        begin = np.zeros(self.spread.shape[1]) if near is None else near.ravel()
+        left = np.where(self.touched, nodal, 0.0) - self.spread @ begin
         matrix = (self.spread.T @ self.spread + 1e-12 * sp.identity(self.spread.shape[1])).tocsc()
-        found = splu(matrix).solve(self.spread.T @ np.where(self.touched, nodal, 0.0))
-        return np.asarray(found).reshape(-1, 3)
+        return np.asarray(begin + splu(matrix).solve(self.spread.T @ left)).reshape(-1, 3)
 
     def choose(self, wanted: FloatArray, points: FloatArray, load: float) -> tuple[FloatArray, bool]:
         """Forces (k, 3) in the cones that carry the weight of a rest shape; whether there are any."""
@@ -266,12 +274,12 @@ class ForceFirst:
     def balanced(self, points: FloatArray, forces: FloatArray, load: float) -> Found | None:
         """From a rest shape nearby and wanted forces (k, 3) to one that asks for admissible forces, stable or not."""
         last = load == 1.0
-        tolerance = (SOLVED if last else ROUGHLY) * self.total
+        tolerance = max((SOLVED if last else ROUGHLY) * self.total, self.rounding)
         for _ in range(CHOICES):
             points, residual = self.newton(points, forces, load, tolerance)
             if residual > tolerance:
                 return None
-            now = self.at_supports(self.forces(points, load).ravel())
+            now = self.at_supports(self.forces(points, load).ravel(), forces)
             out = outside(self.supports.cones, now, USABLE).max(initial=0.0) if last else 0.0
             if out <= 1e-12 * self.total:
                 return Found(points, load, now, self.iterations, True, residual)

@@ -19,7 +19,7 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.starts import REMEDY
 from isocloth.fabric import Fabric
 from isocloth.inverse.arguments import as_shell
-from isocloth.inverse.balance import outside
+from isocloth.inverse.balance import Cones, outside
 from isocloth.inverse.checkpoint import kept_in, marks_of, resumed
 from isocloth.inverse.force_first import USABLE, ForceFirst, Found, Progress
 from isocloth.inverse.nearest import Nearest, NearestSearch
@@ -28,7 +28,7 @@ from isocloth.inverse.poses import PosesInversion, invert_poses
 from isocloth.inverse.progress import Meter
 from isocloth.inverse.pushes import Pushes, pushes_of
 from isocloth.inverse.rest_forces import RestForces
-from isocloth.inverse.supports import Supports, check_supports, find_supports, lay_on
+from isocloth.inverse.supports import Supports, check_supports, find_supports, hands_at, lay_on, together
 from isocloth.meshes import Mesh
 from isocloth.models import Model
 from isocloth.obstacles import Obstacle
@@ -41,6 +41,8 @@ METHODS = ("force_first",)
 
 #: least force with which what touches is pressed on, of the mean weight of a node
 LEAST = 0.02
+#: the law of contacts that are hard
+HARD = "gauss_seidel"
 
 
 #: m/s^2, unless it is given
@@ -121,12 +123,8 @@ class Inversion:
         """(k,) nodes that bodies, layers or hands push."""
         if self.reached:
             return np.flatnonzero(self._search.touched[::3])
-        pushed = np.zeros(self.target.n_vertices, dtype=np.bool_)
-        pushed[self._problem.nodes] = True
-        touching = self.equilibrium.touching
-        if touching is not None:
-            pushed[touching.contacts.nodes[touching.active][touching.contacts.weights[touching.active] != 0.0]] = True
-        return np.flatnonzero(pushed)
+        supports, _ = self._at_rest
+        return np.unique(supports.nodes[supports.weights != 0.0])
 
     @property
     def contact_forces(self) -> FloatArray:
@@ -136,8 +134,27 @@ class Inversion:
     @cached_property
     def pushes(self) -> Pushes:
         """The same by places where hands and bodies touch, centres of faces too, with normals and friction."""
-        forces = self._search.at_supports(self.forces.ravel())
+        if not self.reached:
+            supports, forces = self._at_rest
+            return pushes_of(supports, self.positions, forces)
+        forces = self._search.at_supports(self.forces.ravel(), self._found.forces)
         return pushes_of(self._supports, self.target.vertices, forces)
+
+    @cached_property
+    def _at_rest(self) -> tuple[Supports, FloatArray]:
+        """Of a target that was not reached: hands and contacts of the equilibrium, and their forces (k, 3) N."""
+        hands, touching = hands_at(self._problem.nodes), self.equilibrium.touching
+        forces = self.forces[self._problem.nodes]
+        if touching is None:
+            return hands, forces
+        own, on = touching.contacts, touching.active
+        return (
+            together(hands, Supports(
+                own.nodes[on], own.weights[on], Cones(own.normal[on], own.friction[on], np.zeros(int(on.sum()))),
+                own.body[on], own.gap[on],
+            )),
+            np.concatenate([forces, touching.forces()[on]]),
+        )  # fmt: skip
 
     # ------------------------------------------------------------------- how good it is
 
@@ -176,7 +193,7 @@ class Inversion:
             rest = np.delete(self.forces, self.contact_nodes, axis=0)
             return float(0.5 * np.sum(rest * rest))
         left = self.forces.ravel()[self._search.free]
-        at = self._search.at_supports(self.forces.ravel())
+        at = self._search.at_supports(self.forces.ravel(), self._found.forces)
         out = outside(self._supports.cones, at, USABLE)
         return float(0.5 * (left @ left + out @ out))
 
@@ -224,8 +241,13 @@ class Inversion:
         )
 
     def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
-        """A simulation of the cloth with its rest shape, at rest in the target."""
-        if self.equilibrium.converged:
+        """A simulation of the cloth with its rest shape, at rest in the target.
+
+        Contacts of the default law are springs, which bear nothing in the target itself: it begins where they bear
+        their forces, `equilibrium`. With contact="gauss_seidel" nothing gives way, and it begins in the target.
+        """
+        hard = self.reached and options.get("contact") == HARD
+        if not hard and self.equilibrium.converged:
             return self.equilibrium.simulation(timestep=timestep, **options)
         found = replace(self._problem, rest=self.rest)
         return found.simulation(self.target.vertices.copy(), timestep=timestep, **options)
@@ -290,8 +312,9 @@ def invert(
         model: a shell, `ic.models.DiscreteShell(...)` by default.
         obstacles: on which it lies, with their friction; they stand still.
         held: nodes that hands hold where the target has them.
-        contacts: nodes that touch; None: those at the distance from bodies that is kept, to a twentieth of the
-            thickness. What is nearer is refused.
+        contacts: nodes that touch, which are laid on the nearest obstacle from up to ten thicknesses, as those of a
+            noisy scan must be; None: those at the distance from bodies that is kept, to a twentieth of the
+            thickness. What else is nearer is refused.
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
         gravity: m/s^2, along -z.
@@ -346,8 +369,8 @@ def invert(
         )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
-    sim = _started(problem)
-    laid = target.with_vertices(lay_on(problem, sim))
+    sim = _started(problem, contacts)
+    laid = target.with_vertices(lay_on(problem, sim, contacts))
     problem = replace(problem, mesh=laid)
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
     least = LEAST * float(forces.weight(laid.vertices).mean())
@@ -360,10 +383,10 @@ def invert(
     return Inversion(problem, supports, search, found, meter.say)
 
 
-def _started(problem: Problem) -> Simulation:
-    """A simulation that begins in the target."""
+def _started(problem: Problem, contacts: object) -> Simulation:
+    """A simulation that begins in the target; what is said to touch may be inside as well, until it is laid on."""
     try:
-        return problem.simulation(problem.mesh.vertices.copy())
+        return problem.simulation(problem.mesh.vertices.copy(), resolve_start=contacts is not None)
     except InputError as error:  # far inside a body, or through itself
         if REMEDY not in str(error):
             raise
