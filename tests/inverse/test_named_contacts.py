@@ -23,7 +23,7 @@ def test_a_noisy_skirt_is_laid_on_where_its_contacts_are_named():
     assert np.abs(found._supports.gap).max() < 1e-4 * target.fabric.thickness
     assert np.abs(found.target.vertices - points).max() < 2.1e-3
     assert found.reached
-    with pytest.raises(ic.InputError, match="within 10 thicknesses"):
+    with pytest.raises(ic.IsoclothError, match="within 10 thicknesses"):
         ic.invert(rough, target.fabric, model=target.model, obstacles=target.obstacles, contacts=[0, 150])
 
 
