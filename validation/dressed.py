@@ -1,17 +1,20 @@
 """Garments on a torso of capsules, as targets of inverse design: a top, and a scan of a shirt.
 
-Both have a slit along the shoulders for the neck, lie on these and hang down around the trunk. The scan is a shirt that
-was simulated until it all but rests, seen with noise and by points that are not those of the cloth; which of them touch
-is read off the distance from the body, as far as the noise lets one.
+Both have a slit along the shoulders for the neck, lie on these and hang down around the trunk. The scan is of a shirt
+at rest, an equilibrium of a cloth: its nodes with noise, between which the points of the target are interpolated; these
+are inside faces of the cloth, and their faces others. Which of them touch is read off the distance from the body, as
+far as the noise lets one.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
-from isocloth import Capsule, Mesh, Obstacle, Simulation
+from isocloth import Capsule, Mesh, Obstacle, Simulation, equilibrium
+from isocloth.base.errors import ConvergenceError
 from isocloth.base.typing import FloatArray
 from isocloth.models import DiscreteShell
 from validation.targets import THICKNESS, Target, cloth_of, revolved
@@ -21,11 +24,17 @@ HALF, RADIUS, TRUNK = 0.13, 0.07, 0.06
 #: part of the points of a ring that go round the ends of the shoulders
 ENDS = 0.66
 
-#: m, of a scan: its noise, and the distance from the body within which a point of it touches
-NOISE, TOUCHES = 2e-3, 4e-3
+#: of the shirt: rings, of which so many lie on the shoulders, and points of a ring; what it is made of
+RINGS, ON, AROUND = 28, 10, 90
+SHELL, CLOTH = DiscreteShell(stretch=3.0, bending=5e-4), cloth_of(1.0)
 
-#: 1/s, and how many steps, in which the shirt comes to rest
-DAMPING, STEPS = 10.0, 15
+#: m, rms of what a point of the scan is off
+NOISE = 2e-3
+#: distance from the body within which a point of a scan touches: of the noise, and at least, m
+TOUCHES, LEAST = 2.0, 5e-4
+
+#: 1/s, and how many steps, in which the shirt comes near to rest
+DAMPING, STEPS = 10.0, 40
 
 
 def torso(friction: float) -> tuple[Obstacle, ...]:
@@ -66,22 +75,29 @@ def top() -> Target:
     return Target("top", mesh, cloth_of(0.5), shell, torso(0.2), 382.0)
 
 
-def scanned_shirt(*, rings: int = 51, around: int = 50, on: int = 18) -> Target:
-    """A simulated shirt, with noise and with other points than it was simulated with."""
-    shell, cloth, body = DiscreteShell(stretch=3.0, bending=5e-4), cloth_of(1.0), torso(0.2)
-    cut = Mesh(_hung(rings + 1, around, on, (30.0, 80.0), 0.36, 0.008), _faces(rings + 1, around))
-    damped = replace(cloth, damping=DAMPING * cloth.density)
-    sim = Simulation(cut, damped, model=shell, obstacles=body)
+@cache
+def _worn() -> FloatArray:
+    """(rings, around, 3) m: a shirt at rest on the torso."""
+    cut = Mesh(_hung(RINGS + 1, AROUND, ON, (30.0, 80.0), 0.3, 0.008), _faces(RINGS + 1, AROUND))
+    damped = replace(CLOTH, damping=DAMPING * CLOTH.density)
+    sim = Simulation(cut, damped, model=SHELL, obstacles=torso(0.2))
     for _ in range(STEPS):
         sim.step()
-    grid = sim.positions.reshape(rings + 1, around, 3)
-    # points of the scan are inside faces of the cloth, half a ring below its nodes
+    worn = equilibrium(cut, CLOTH, model=SHELL, obstacles=torso(0.2), start=sim)
+    if not worn.converged:
+        raise ConvergenceError(f"the shirt that is scanned was not brought to rest: {worn.problem}")
+    return worn.positions.reshape(RINGS + 1, AROUND, 3)
+
+
+def scanned_shirt(*, noise: float = NOISE) -> Target:
+    """A simulated shirt, with noise (m) and with other points than it was simulated with."""
+    # of every direction a third of the square of the noise
+    grid = _worn() + noise / 3**0.5 * np.random.default_rng(0).normal(size=(RINGS + 1, AROUND, 3))
+    # points of the target are inside faces of the cloth, half a ring below its nodes
     beside = np.stack([np.roll(ring, 1 if i % 2 == 0 else -1, axis=0) for i, ring in enumerate(grid[1:])])
     points = (0.5 * grid[:-1] + 0.25 * (grid[1:] + beside)).reshape(-1, 3)
-    # of every direction a third of the square of the noise
-    points += NOISE / 3**0.5 * np.random.default_rng(0).normal(size=points.shape)
+    body = torso(0.2)
     gap = np.min([solid.gaps(points, 0.0)[0] for solid in body], axis=0) - THICKNESS / 2  # type: ignore[attr-defined]
-    touch = np.flatnonzero(gap < TOUCHES)
-    return Target(
-        "scanned shirt", Mesh(points, _faces(rings, around)), cloth, shell, body, 750.0, too_soft=True, contacts=touch
-    )  # fmt: skip
+    touch = np.flatnonzero(gap < max(TOUCHES * noise, LEAST))
+    mesh = Mesh(points, _faces(RINGS, AROUND))
+    return Target("scanned shirt", mesh, CLOTH, SHELL, body, 750.0, too_soft=True, contacts=touch)

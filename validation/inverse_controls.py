@@ -18,14 +18,15 @@ from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.inverse.rest_forces import RestForces
 
 #: part of the friction, as in the thesis, and iterations
-USABLE, MOST = 0.975, 1000
+USABLE, MOST = 0.975, 1500
 
 
 class Control(NamedTuple):
-    """points (n, 3) m of the rest shape, the value reached, N^2, and the processor time, s."""
+    """points (n, 3) m of the rest shape, the value reached, N^2, iterations, and the processor time, s."""
 
     points: FloatArray
     value: float
+    iterations: int
     seconds: float
 
 
@@ -61,4 +62,4 @@ def second_step(
         return scale**2 * total, scale**2 * (forces.derivative(points).T @ y.ravel())
 
     found = minimize(value, x0.ravel(), jac=True, method="BFGS", options={"maxiter": MOST, "gtol": 1e-13})
-    return Control(found.x.reshape(-1, 3), float(found.fun) / scale**2, time.process_time() - begin)
+    return Control(found.x.reshape(-1, 3), float(found.fun) / scale**2, int(found.nit), time.process_time() - begin)
