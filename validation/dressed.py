@@ -25,7 +25,7 @@ HALF, RADIUS, TRUNK = 0.13, 0.07, 0.06
 ENDS = 0.66
 
 #: of the shirt: rings, of which so many lie on the shoulders, and points of a ring; what it is made of
-RINGS, ON, AROUND = 28, 10, 90
+RINGS, ON, AROUND = 36, 19, 50
 SHELL, CLOTH = DiscreteShell(stretch=3.0, bending=5e-4), cloth_of(1.0)
 
 #: m, rms of what a point of the scan is off
@@ -78,7 +78,7 @@ def top() -> Target:
 @cache
 def _worn() -> FloatArray:
     """(rings, around, 3) m: a shirt at rest on the torso."""
-    cut = Mesh(_hung(RINGS + 1, AROUND, ON, (30.0, 80.0), 0.3, 0.008), _faces(RINGS + 1, AROUND))
+    cut = Mesh(_hung(RINGS + 1, AROUND, ON, (30.0, 80.0), 0.36, 0.008), _faces(RINGS + 1, AROUND))
     damped = replace(CLOTH, damping=DAMPING * CLOTH.density)
     sim = Simulation(cut, damped, model=SHELL, obstacles=torso(0.2))
     for _ in range(STEPS):

@@ -41,9 +41,9 @@ LIGHTER = 0.95
 #: s of dynamics, from the target; with many hard contacts; and of one that falls as the target is its rest shape
 STAYS, SHORTLY, NAIVE = 1.0, 0.02, 0.2
 #: s of processor time for the nearest shape of a target that is not reached
-PATIENCE = 30.0
-#: m, noise of scans of the shirt for which it is said which load is reached
-NOISES = (0.0, 5e-4, 2e-3)
+PATIENCE = 20.0
+#: m, less noise of the shirt, for which it is said as well which load is reached
+NOISES = (0.0, 5e-4)
 
 
 class Moved(NamedTuple):

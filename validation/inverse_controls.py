@@ -18,7 +18,7 @@ from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.inverse.rest_forces import RestForces
 
 #: part of the friction, as in the thesis, and iterations
-USABLE, MOST = 0.975, 1500
+USABLE, MOST = 0.975, 1200
 
 
 class Control(NamedTuple):
