@@ -1,8 +1,9 @@
 """What inverse design is compared with: the thesis' second step alone (its S9), and after contacts were pinned.
 
-The target x is fixed and all of the rest shape X free: BFGS brings 1/2 |G(F(X))|^2 down, with F the force at a free
-node, and at contacts what is out of the cone, g(f_N) + g(0.975 mu f_N - |f_T|), g(t) = max(-t, 0). Nothing in it asks
-for a stable balance.
+The target x is fixed and all of the rest shape X free: BFGS brings sum |y_i|^2 / 2 down, with y the force at a free
+node, and at contacts how far that is from the cone of 0.975 mu, which is smooth enough. Of the sum of the thesis,
+g(f_N) + g(0.975 mu f_N - |f_T|), g(t) = max(-t, 0), the square has a kink at f_N = 0, where line searches end early.
+Nothing in it asks for a stable balance.
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ def second_step(
             off = forces(x0).ravel()[free]
             step = splu(forces.derivative(x0)[free][:, free].tocsc()).solve(-off)
             x0.ravel()[free] += step * min(1.0, 0.02 / max(float(np.abs(step).max()), 1e-300))
+    usable = USABLE * friction
     scale = 1.0 / float(forces.weight(forces.positions).mean())
 
     def value(flat: FloatArray) -> tuple[float, FloatArray]:
@@ -53,12 +55,12 @@ def second_step(
         push = np.einsum("nd,nd->n", force, normal)
         along = force - push[:, None] * normal
         pull = np.linalg.norm(along, axis=1)
-        inward, slips = touched & (push < 0.0), touched & (USABLE * friction * push < pull)
-        g = np.where(inward, -push, 0.0) + np.where(slips, pull - USABLE * friction * push, 0.0)
-        way = along / np.maximum(pull, 1e-300)[:, None] - (USABLE * friction)[:, None] * normal
-        at_contact = g[:, None] * (slips[:, None] * way - inward[:, None] * normal)
-        y = np.where(touched[:, None], at_contact, force)
-        total = 0.5 * float(np.sum(np.where(touched, g**2, np.sum(force**2, axis=1))))
+        # the nearest force of the cone: itself, on its surface, or none where all of the cone is farther
+        height = np.maximum(push + usable * pull, 0.0) / (1.0 + usable**2)
+        nearest = height[:, None] * (normal + (usable / np.maximum(pull, 1e-300))[:, None] * along)
+        inside = touched & (pull <= usable * push)
+        y = force - np.where(inside[:, None], force, np.where(touched[:, None], nearest, 0.0))
+        total = 0.5 * float(np.sum(y**2))
         return scale**2 * total, scale**2 * (forces.derivative(points).T @ y.ravel())
 
     found = minimize(value, x0.ravel(), jac=True, method="BFGS", options={"maxiter": MOST, "gtol": 1e-13})
