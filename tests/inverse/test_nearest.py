@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_targets import strip
 
 import isocloth as ic
 from isocloth.inverse.nearest import NearestSearch
@@ -12,17 +13,10 @@ from isocloth.statics.problem import as_problem
 SHELL = ic.models.DiscreteShell(stretch=30.0, bending=1e-3)
 
 
-def strip(nodes, wave=0.03):
-    flat = ic.meshes.rectangle(0.4, 0.15, (nodes, 4), element="triangle")
-    x = flat.vertices.copy()
-    x[:, 2] = 0.3 + wave * np.sin(2 * np.pi * x[:, 0] / 0.4)
-    return flat.with_vertices(x), np.flatnonzero(x[:, 0] < 0.41 / (nodes - 1))
-
-
 @pytest.fixture(scope="module")
 def sagged():
     """A search whose barriers act at its start, and the start."""
-    target, edge = strip(7)
+    target, edge = strip(7, 0.03)
     problem = as_problem(target, ic.Fabric(density=0.2), SHELL, None, edge, (), False, 9.81)
     search = NearestSearch(problem, RestForces(target, SHELL, 0.2, 9.81), target.vertices, lambda line: None)
     state = search.first(target.vertices)
@@ -107,7 +101,7 @@ def test_the_barrier_is_smooth_and_convex():
 
 
 def test_a_strip_that_is_too_soft_comes_near_with_a_margin_and_stays():
-    target, edge = strip(7)
+    target, edge = strip(7, 0.03)
     fabric = ic.Fabric(density=0.2)
     found = ic.invert(target, fabric, model=SHELL, held=edge)
     assert not found.reached
