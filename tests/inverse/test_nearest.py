@@ -112,6 +112,3 @@ def test_a_strip_that_is_too_soft_comes_near_with_a_margin_and_stays():
     assert found.smallest_eigenvalue == pytest.approx(nearest.smallest_eigenvalue, rel=1e-4)
     again = ic.equilibrium(target, fabric, model=SHELL, held=edge, rest=found.rest, start=found.positions)
     assert np.abs(again.positions - found.positions).max() < 1e-5
-    rough = found.rest.vertices + 1e-5 * np.random.default_rng(2).normal(size=target.vertices.shape)
-    moved = ic.equilibrium(target, fabric, model=SHELL, held=edge, rest=rough, start=found.positions)
-    assert np.abs(moved.positions - found.positions).max() < 3e-3
