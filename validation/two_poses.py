@@ -136,16 +136,15 @@ def _check(result: Result, garment: Garment, quick: bool) -> None:
     result.holds(f"{garment.name}: both poses reached, no negative pivot", found.reached and all(found.stable))
     result.info(f"{garment.name}: linear systems", found.iterations, ".0f")
     result.info(f"{garment.name}: processor time, s", seconds, ".2f")
-    if garment.ball is not None:
-        for k, label in enumerate(("straight", "turned")):
-            result.info(f"{garment.name}, {label}: nodes that touch", len(found.contact_nodes[k]), ".0f")
-        return
     for k, label in enumerate(("straight", "turned")):
         one = invert(poses[k : k + 1], garment.fabric, model=wrong, unknown="bending")
         says = one.reached and one.undetermined == ("bending",) and f"with {WRONG:g} times of it" in one.problem
         result.holds(f"{garment.name}, {label} alone: not determined, {WRONG:g} times the stiffness does as well", says)
         result.info(f"{garment.name}, {label} alone: error of an edge at rest, %", 100.0 * rest_errors(garment, one)[0],
                     ".2f")  # fmt: skip
+    if garment.ball is not None:
+        result.info(f"{garment.name}: nodes that touch, straight", len(found.contact_nodes[0]), ".0f")
+        result.info(f"{garment.name}: nodes that touch, turned", len(found.contact_nodes[1]), ".0f")
     if quick:
         return
     both = replace(wrong, stretch=WRONG * garment.model.stretch)

@@ -45,6 +45,8 @@ from isocloth.statics.touching import CONE
 
 #: weight m of a step of the rest shape, for poses that fit: which of many rest shapes, where there are many
 LOOSE = 1e-12
+#: part of the size of the cloth that a logarithm of a stiffness counts as, where the rest shape is kept near its start
+COUNTS = 0.1
 #: steps, the longest one, of the size of the cloth, and of a logarithm, and the shortest part of one that is tried
 STEPS, LONGEST, FARTHEST, SHORTEST = 60, 0.05, 1.0, 0.005
 #: of the size of the cloth: the length of a last step, and of one where poses do not fit each other
@@ -179,7 +181,7 @@ class Search:
         scale = float(max(abs(k).max() for k in stiff))
         loads = sp.block_diag([b[rows] for b, rows in zip(self.spread, self.rows, strict=True)])
         kept = np.full(len(self.columns) + len(self.names), max(self.kept, LOOSE))
-        kept[len(self.columns) :] *= self.size**2
+        kept[len(self.columns) :] *= (COUNTS * self.size) ** 2
         blocks = np.concatenate(cones)
         curved = sp.block_diag(list(blocks)) if len(blocks) else sp.csr_matrix((0, 0))
         k, j = sp.block_diag(stiff) / scale, sp.vstack(slopes) / scale

@@ -16,9 +16,11 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.detector import ContactDetector
 from isocloth.inverse.arguments import as_shell, as_stiffnesses
 from isocloth.inverse.balance import outside
+from isocloth.inverse.force_first import ForceFirst
 from isocloth.inverse.joint import Fit, Search, View
 from isocloth.inverse.pose import aligned, as_poses, downwards, turned_obstacle
-from isocloth.inverse.supports import TOUCHING, check_supports, find_supports, refuse_deep
+from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.supports import HAND, TOUCHING, check_supports, find_supports, refuse_deep
 from isocloth.meshes import Mesh
 from isocloth.models import Shell
 from isocloth.simulation import Simulation
@@ -28,7 +30,7 @@ from isocloth.statics.problem import Problem, as_problem
 #: m: how far equilibria may be off the poses, root mean square of coordinates
 WITHIN = 1e-6
 #: weights m with which the rest shape is kept near its start, one after the other where poses do not fit each other
-KEPT = (1e-6, 1e-4, 1e-2)
+KEPT = (1e-6, 1e-4, 1e-2, 1.0)
 #: factor of a stiffness: it is not determined if with so many times of it another rest shape has the same equilibria
 OTHER = 3.0
 
@@ -288,7 +290,7 @@ class _Poses:
         for kept in () if found[2] else KEPT:
             self.tell(f"poses do not fit each other: the rest shape is kept near its start, {kept:g}")
             search, fit, ended = self.fitted(self.model, names, self.start, kept)
-            if ended:
+            if ended and all(search.stable(fit, a) for a in range(len(self.views))):
                 return search, fit, False
         return found
 
@@ -296,12 +298,23 @@ class _Poses:
         """The search with these unknowns from a rest shape (n, 3), and whether it came to an end: with nothing kept, at
         equilibria that are the poses."""
         search = Search(self.views, model, self.problems[0].fabrics[0].weight_density, names, self.start, kept)
-        fit, ended = search.run(search.begin(points), self.tell)
+        fit, ended = search.run(search.begin(self.admissible(model, points)), self.tell)
         self.iterations += search.iterations
         if kept == 0.0:
             near = _off([view.mesh.vertices for view in self.views], fit.positions) <= WITHIN
             ended = ended and near and all(search.balanced(fit, a) for a in range(len(self.views)))
         return search, fit, ended
+
+    def admissible(self, model: Shell, points: FloatArray) -> FloatArray:
+        """A rest shape (n, 3) to begin with: of one pose on bodies, where there are many with forces out of the cones
+        and steps towards these are poor, one that was found force first."""
+        view = self.views[0]
+        if len(self.views) > 1 or np.all(view.supports.body == HAND):
+            return points
+        density = self.problems[0].fabrics[0].weight_density
+        found = ForceFirst(RestForces(view.mesh, model, density, view.gravity), view.supports, 0.8).run(self.tell)
+        self.iterations += found.iterations
+        return found.points if found.load == 1.0 else points
 
 
 def _off(targets: Sequence[FloatArray], positions: Sequence[FloatArray]) -> float:
