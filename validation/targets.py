@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth import Capsule, Fabric, Floor, Mesh, Obstacle, Sphere
+from isocloth.base.typing import IntArray
 from isocloth.models import DiscreteShell
 
 THICKNESS = 1e-3
@@ -20,6 +21,8 @@ class Target(NamedTuple):
     """A shape that a cloth should take.
 
     minutes: that the thesis took for a scene of this name.
+    too_soft: whether the cloth cannot bear its weight in this shape.
+    contacts: nodes that touch, where the target is too rough to be measured.
     """
 
     name: str
@@ -29,16 +32,17 @@ class Target(NamedTuple):
     obstacles: tuple[Obstacle, ...]
     minutes: float
     too_soft: bool = False
+    contacts: IntArray | None = None
 
 
 def targets(quick: bool) -> list[Target]:
-    """All of them, or with `quick` two that are coarse."""
+    """Those of this file but the skirt, or with `quick` two that are coarse."""
     if quick:
         return [hat(rings=9, around=20), book(along=15, across=7, density=2.0)]
     return [hat(), hat(wide=True), saroual(), gored_skirt(), beret(), sleeve(), book(density=5.0), book(density=10.0)]
 
 
-def _cloth(density: float) -> Fabric:
+def cloth_of(density: float) -> Fabric:
     return Fabric(density=density, thickness=THICKNESS)
 
 
@@ -77,7 +81,7 @@ def hat(*, wide: bool = False, rings: int = 17, around: int = 50) -> Target:
     head = Sphere([0, 0, 0], radius - THICKNESS / 2, friction=0.6)
     name = "wide hat" if wide else "floppy hat"
     shell = DiscreteShell(stretch=5.0, bending=5e-4)
-    return Target(name, revolved(profile, around, wave), _cloth(2.5), shell, (head,), 50.0, wide)
+    return Target(name, revolved(profile, around, wave), cloth_of(2.5), shell, (head,), 50.0, wide)
 
 
 def saroual() -> Target:
@@ -92,22 +96,36 @@ def saroual() -> Target:
 
     hips = Sphere([0, 0, 0], radius - THICKNESS / 2, friction=0.2)
     shell = DiscreteShell(stretch=1.0, bending=1e-2)
-    return Target("saroual", revolved(profile, 50, wave), _cloth(0.05), shell, (hips,), 950.0)
+    return Target("saroual", revolved(profile, 50, wave), cloth_of(0.05), shell, (hips,), 950.0)
 
 
-def gored_skirt() -> Target:
-    """A skirt with folds, carried by its waist."""
-    radius, at = 0.15, np.radians(55.0)
+def skirt() -> Target:
+    """A short skirt with folds, of 200 vertices."""
+    radius, at = 0.12, np.radians(55.0)
     r, z = radius * np.sin(at), radius * np.cos(at)
-    profile = [(r, z)]
-    profile += [(r + 0.01 + 0.25 * k / 24, z - 0.5 * k / 24) for k in range(1, 25)]
+    profile = [(r, z), *[(r + 0.008 + 0.12 * k / 7, z - 0.3 * k / 7) for k in range(1, 8)]]
 
     def wave(i: int, a: float) -> tuple[float, float]:
-        return 0.04 * max(i - 2, 0) / 22 * (1.0 + np.cos(8.0 * a)), 0.0
+        return 0.015 * max(i - 1, 0) / 6 * (1.0 + np.cos(5.0 * a)), 0.0
+
+    waist = Sphere([0, 0, 0], radius - THICKNESS / 2, friction=0.6)
+    shell = DiscreteShell(stretch=3.0, bending=5e-3)
+    return Target("skirt", revolved(profile, 25, wave), cloth_of(0.1), shell, (waist,), 4.0)
+
+
+def gored_skirt(*, rings: int = 25, around: int = 50) -> Target:
+    """A skirt with folds, carried by its waist."""
+    radius, at, last = 0.15, np.radians(55.0), rings - 1
+    r, z = radius * np.sin(at), radius * np.cos(at)
+    profile = [(r, z)]
+    profile += [(r + 0.01 + 0.25 * k / last, z - 0.5 * k / last) for k in range(1, rings)]
+
+    def wave(i: int, a: float) -> tuple[float, float]:
+        return 0.04 * max(i / last - 1 / 12, 0.0) * 12 / 11 * (1.0 + np.cos(8.0 * a)), 0.0
 
     waist = Sphere([0, 0, 0], radius - THICKNESS / 2, friction=0.7)
     shell = DiscreteShell(stretch=0.8, bending=5e-3)
-    return Target("gored skirt", revolved(profile, 50, wave), _cloth(0.05), shell, (waist,), 427.0)
+    return Target("gored skirt", revolved(profile, around, wave), cloth_of(0.05), shell, (waist,), 427.0)
 
 
 def beret() -> Target:
@@ -118,7 +136,7 @@ def beret() -> Target:
     profile += [(r + 0.045 * np.sin(0.6 * np.pi * k / 11), z - 0.035 * k / 11) for k in range(1, 12)]
     head = Sphere([0, 0, 0], radius - THICKNESS / 2, friction=0.3)
     shell = DiscreteShell(stretch=5e-2, bending=5e-4)
-    return Target("beret", revolved(profile, 50), _cloth(0.25), shell, (head,), 97.0)
+    return Target("beret", revolved(profile, 50), cloth_of(0.25), shell, (head,), 97.0)
 
 
 def sleeve() -> Target:
@@ -137,7 +155,7 @@ def sleeve() -> Target:
     tube = revolved([(1.0, float(-i)) for i in range(rings)], around)
     arm = Capsule([-0.1, 0, 0], [0.35, 0, 0], radius, friction=0.7)
     shell = DiscreteShell(stretch=0.1, bending=1e-3)
-    return Target("puff sleeve", Mesh(points, tube.faces[:, ::-1].copy()), _cloth(1.0), shell, (arm,), 14.0)
+    return Target("puff sleeve", Mesh(points, tube.faces[:, ::-1].copy()), cloth_of(1.0), shell, (arm,), 14.0)
 
 
 def book(*, along: int = 43, across: int = 19, density: float) -> Target:
@@ -155,6 +173,6 @@ def book(*, along: int = 43, across: int = 19, density: float) -> Target:
     shell = DiscreteShell(stretch=5.0, bending=2e-3)
     table = Floor(friction=0.4)
     return Target(
-        f"book page, {density:g} kg/m^2", Mesh(np.array(points), np.array(faces)), _cloth(density), shell, (table,),
+        f"book page, {density:g} kg/m^2", Mesh(np.array(points), np.array(faces)), cloth_of(density), shell, (table,),
         187.0, density > 5.0,
     )  # fmt: skip

@@ -54,15 +54,15 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
     from isocloth.inverse import Inversion, Pose, PosesInversion, invert
     from isocloth.reconstruction import Reconstruction, reconstruct
     from isocloth.recordings import Recording
-    from isocloth.statics import Branch, Equilibrium, equilibrium
+    from isocloth.statics import Branch, Equilibrium, Gradient, equilibrium
 
 __version__ = "0.1.0"
 
 __all__ = [
     "TIGHT", "AirDrag", "Box", "Branch", "BusyError", "Capsule", "ContactOptions", "ConvergenceError",
-    "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Grasp", "Gripper",
-    "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane", "Points",
-    "Pose", "PosesInversion", "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording",
+    "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Gradient", "Grasp",
+    "Gripper", "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane",
+    "Points", "Pose", "PosesInversion", "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording",
     "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory",
     "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables",
     "equilibrium", "fabrics", "folding", "forecast", "invert", "measure", "meshes", "models", "pictures", "protocols",
@@ -93,7 +93,7 @@ _LAZY = {
     "Reconstruction": "isocloth.reconstruction",
     "reconstruct": "isocloth.reconstruction",
     "Recording": "isocloth.recordings",
-    **dict.fromkeys(("Branch", "Equilibrium", "equilibrium"), "isocloth.statics"),
+    **dict.fromkeys(("Branch", "Equilibrium", "Gradient", "equilibrium"), "isocloth.statics"),
     **dict.fromkeys(("Inversion", "Pose", "PosesInversion", "invert"), "isocloth.inverse"),
 }
 

@@ -11,10 +11,10 @@ import pytest
 
 from isocloth.base.errors import InputError
 
-from . import api, commands, files, geometry, scenes, shells
+from . import api, commands, files, geometry, inverse, scenes, shells
 from .clear import Case, Hang, outcome, time_limit, warm_up
 
-ALL = [*api.CASES, *geometry.CASES, *scenes.CASES, *shells.CASES, *files.CASES, *commands.CASES]
+ALL = [*api.CASES, *geometry.CASES, *scenes.CASES, *shells.CASES, *files.CASES, *commands.CASES, *inverse.CASES]
 
 
 @pytest.fixture(scope="module")
@@ -23,6 +23,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     warm_up()
     files.prepare(made)
     commands.prepare(made)
+    inverse.prepare(made)
     return made
 
 

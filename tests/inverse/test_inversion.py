@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from small_targets import bowl, strip
 
 import isocloth as ic
 from isocloth.inverse.rest_forces import RestForces
@@ -12,35 +13,6 @@ HEAVY = ic.Fabric(density=0.5)
 
 def distances(points):
     return np.linalg.norm(points[:, None] - points[None], axis=2)
-
-
-def strip(nodes=9, wave=0.02):
-    flat = ic.meshes.rectangle(0.4, 0.15, (nodes, 4), element="triangle")
-    x = flat.vertices.copy()
-    x[:, 2] = 0.3 + wave * np.sin(2 * np.pi * x[:, 0] / 0.4)
-    return flat.with_vertices(x), np.flatnonzero(x[:, 0] < 0.41 / (nodes - 1))
-
-
-def bowl(rings=5, around=16, radius=0.1, thickness=2e-3):
-    """A cap on a ball, laid on it, with a brim that is off it."""
-    angle = np.radians(np.linspace(20, 40, 3))
-    profile = [((radius + thickness / 2) * np.sin(a), (radius + thickness / 2) * np.cos(a)) for a in angle]
-    for k in range(1, rings):
-        profile.append((profile[2][0] + 0.008 * k, profile[2][1] - 0.002 * k))
-    points, faces = [], []
-    for i, (r, z) in enumerate(profile):
-        a = 2 * np.pi * (np.arange(around) + 0.5 * (i % 2)) / around
-        points += np.stack([r * np.cos(a), r * np.sin(a), np.full(around, z)], axis=1).tolist()
-    for i in range(len(profile) - 1):
-        for j in range(around):
-            a, b = i * around + j, i * around + (j + 1) % around
-            c, d = a + around, b + around
-            faces += [(a, c, b), (b, c, d)] if i % 2 == 0 else [(a, c, d), (a, d, b)]
-    return (
-        ic.Mesh(points, faces),
-        ic.Sphere([0, 0, 0], radius, friction=0.6),
-        ic.Fabric(density=0.3, thickness=thickness),
-    )
 
 
 def test_two_triangles_come_back_flat():
@@ -171,3 +143,31 @@ def test_bad_inputs_are_named():
         ic.invert(target, model=ic.models.KoiterShell(normals="tan"), held=edge)
     with pytest.raises(ic.IsoclothError, match="too near"):
         ic.invert(target, obstacles=[ic.Floor(target.vertices[:, 2].min())])
+
+
+def test_a_sheet_that_lies_on_another_is_carried_by_it():
+    """Two pieces: the lower one on a floor, an arched one on it, with friction between them."""
+    thickness = 1e-3
+    lower = ic.meshes.rectangle(0.2, 0.1, (12, 6), element="triangle")
+    lower = lower.transformed(translation=[0.0, 0.0, thickness / 2])
+    upper = ic.meshes.rectangle(0.12, 0.06, (9, 5), element="triangle")
+    arch = 0.01 * np.sin(np.pi * np.clip((upper.vertices[:, 0] / 0.12 - 0.25) / 0.5, 0, 1)) ** 2
+    lifted = upper.vertices + np.stack([0 * arch, 0 * arch, arch], axis=1)
+    upper = upper.with_vertices(lifted).transformed(translation=[0.04, 0.02, 1.5 * thickness])
+    both, fabric = ic.meshes.together([lower, upper]), ic.Fabric(density=0.3, thickness=thickness, friction=0.5)
+    shell = ic.models.DiscreteShell(stretch=20.0, bending=1e-3)
+    found = ic.invert(both, fabric, model=shell, obstacles=[ic.Floor(friction=0.5)], self_collision=True)
+    assert found.reached
+    assert found.target_error < 1e-18
+    assert found.friction_error < 1e-18
+    layers = found.pushes.body == 0
+    own = (both.piece[found._supports.nodes] == 1) & (found._supports.weights != 0.0)
+    share = np.where(own, found._supports.weights, 0.0).sum(axis=1)
+    lift = (share[layers, None] * found.pushes.forces[layers]).sum(axis=0)
+    weight = 9.81 * 0.3 * found.rest.face_areas[both.piece[both.faces[:, 0]] == 1].sum()
+    np.testing.assert_allclose(lift, [0.0, 0.0, weight], atol=1e-9 * weight)
+    sim = found.simulation()
+    begin = sim.positions.copy()
+    for _ in range(20):
+        assert sim.step().converged
+    assert np.abs(sim.positions - begin).max() < 1e-6

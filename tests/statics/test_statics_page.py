@@ -21,3 +21,4 @@ def test_the_examples_of_the_page_run(capsys: pytest.CaptureFixture[str]) -> Non
     before = sim.positions.copy()  # type: ignore[attr-defined]
     sim.run(0.1)  # type: ignore[attr-defined]
     assert abs(sim.positions - before).max() < 1e-6  # type: ignore[attr-defined]
+    assert lines[-1] == "0.250000 kg/m^2"  # that of the cloth that was seen

@@ -14,6 +14,8 @@ import hashlib
 import os
 from collections import OrderedDict
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import fields, is_dataclass
 from functools import wraps
 from threading import Lock
@@ -83,6 +85,27 @@ class Memo:
 
 
 _memo = Memo()
+_varied: ContextVar[bool] = ContextVar("varied", default=False)
+
+
+@contextmanager
+def variations() -> Iterator[None]:
+    """In here results are made anew and not kept: for many meshes that differ by little, each looked at once.
+
+    What serves only to solve a step, and no value or derivative, may then be left out; see `varied`.
+    """
+    token = _varied.set(True)
+    try:
+        yield
+    finally:
+        _varied.reset(token)
+
+
+def varied() -> bool:
+    """Whether only values are asked for, inside `variations`."""
+    return _varied.get()
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_memo._after_fork)
 
@@ -97,6 +120,8 @@ def memoised(function: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(function)
     def remember(*args: P.args, **kwargs: P.kwargs) -> R:
+        if varied():
+            return function(*args, **kwargs)
         key = (name, digest(*args, *(part for item in sorted(kwargs.items()) for part in item)))
         return _memo.get(key, lambda: function(*args, **kwargs))
 

@@ -100,6 +100,8 @@ def fingerprint(scene: Scene) -> str:
     for kept, cloth in zip(data["cloths"], scene.cloths, strict=True):
         if cloth.file is not None:
             kept["file"] = _content(cloth.file)
+        if cloth.rest is not None:
+            kept["rest"] = _content(cloth.rest)
     for kept, plan in zip(data["obstacles"], scene.obstacles, strict=True):
         if plan.file is not None:
             kept["file"] = _content(plan.file)

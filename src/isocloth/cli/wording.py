@@ -16,6 +16,9 @@ PHRASES = {
     "fabric=ic.Fabric(density=...)": "--fabric DENSITY",
     "fabric=ic.Fabric(...)": "--fabric DENSITY",
     "make an ic.Fabric(...)": "give a density in kg/m^2",
+    "give it `target.triangulated()`": "give --triangulate",
+    "a shell, ic.models.DiscreteShell() say": "a shell, 'discrete_shell' say, in the scene",
+    "or gravity=0": "in the scene",
 }
 
 #: options of the commands that read recordings; another command that reads one tells who has them

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from functools import cached_property
 from typing import Any
 
@@ -43,7 +44,8 @@ class CollisionWorld:
         fabrics = as_tuple(fabric)
         #: the only one, or that of the first piece: all have the same thickness
         self.fabric = fabric = fabrics[0]
-        self.rest, self.half = rest.vertices, fabric.thickness / 2
+        #: (n, 3) m, by which distances of neighbours at rest are told
+        self.rest, self.half = _pieces_apart(rest), fabric.thickness / 2
         self._of_piece = np.array([one.friction for one in fabrics])
         self._mesh = rest
         self.nodes, self.centres = _node_weights(rest.n_vertices), _centre_weights(rest)
@@ -81,6 +83,15 @@ class CollisionWorld:
         self._numbers = tuple(self._numbers[k] for k in left)
         self._build()
         return chosen_history(history, kept)
+
+    def rubbing(self, factor: float) -> CollisionWorld:
+        """The same with so many times the friction of every obstacle."""
+        other = copy(self)
+        for name in ("obstacles", "actors"):
+            bodies = tuple(o.replace(friction=factor * o.friction) for o in getattr(self, name))
+            setattr(other, name, bodies)
+        other._build()
+        return other
 
     @property
     def numbers(self) -> IntArray:
@@ -223,6 +234,19 @@ def check_obstacle(obstacle: Any, others: Sequence[Obstacle]) -> None:
         raise InputTypeError(f"obstacle {obstacle!r}: expected ic.Floor(...), ic.Sphere(...) or another obstacle")
     if any(known is obstacle for known in others):
         raise InputError(f"obstacle {obstacle!r} is named twice; give each once")
+
+
+def _pieces_apart(rest: Mesh) -> FloatArray:
+    """(n, 3) m: at rest, with pieces so far from each other that layers of two keep their whole thickness.
+
+    Layers that are nearer to each other at rest need not be kept farther apart than that: a fine mesh would burst. Of
+    two pieces that says nothing, they lie where somebody put them.
+    """
+    pieces = int(rest.piece.max(initial=0)) + 1
+    if pieces == 1:
+        return rest.vertices
+    far = 10.0 * float(np.ptp(rest.vertices, axis=0).max())
+    return rest.vertices + far * np.stack([rest.piece, 0 * rest.piece, 0 * rest.piece], axis=1)
 
 
 def _node_weights(count: int) -> tuple[IntArray, FloatArray]:

@@ -31,8 +31,9 @@ from isocloth.sparse.inertia import negative_pivots, symmetric_factor
 USABLE = 0.975
 #: imbalance, of the weight, of forces that carry it
 CARRIED = 1e-9
-#: N per newton of weight: the residual to which the rest shape is found, and on the way to it
-SOLVED, ROUGHLY = 1e-11, 1e-4
+#: N per newton of weight: the residual to which the rest shape is found, and on the way to it; never below so many
+#: times the rounding of forces
+SOLVED, ROUGHLY, ROUNDING = 1e-11, 1e-4, 1.0
 #: steps of Newton's method, its longest one, of the size of the cloth, and the shortest part of one that is tried
 STEPS, LONGEST, SHORTEST = 25, 0.05, 0.02
 #: how often forces are chosen at one load, and the smallest step of the load
@@ -62,6 +63,42 @@ class Found(NamedTuple):
     residual: float
 
 
+class Stage(NamedTuple):
+    """pinned: forces are first chosen as if contacts were pinned at rest. whole: all of gravity is tried at once."""
+
+    pinned: bool
+    whole: bool
+
+
+#: one after the other, until one reaches all of gravity
+STAGES = (Stage(True, True), Stage(False, True), Stage(True, False), Stage(False, False))
+
+
+class Loop(NamedTuple):
+    """Where the growth of gravity is: all that its next step depends on.
+
+    stage: of `STAGES`.
+    found, before: of this stage, at the last load that was reached, and at the one before it.
+    step: of the load, that is tried next; easy: whether the last one was taken.
+    best: of the stages before.
+    iterations: linear systems solved so far.
+    over: whether there is no next step.
+    """
+
+    stage: int
+    found: Found
+    before: Found
+    step: float
+    easy: bool
+    best: Found
+    iterations: int
+    over: bool
+
+
+def forgotten(loop: Loop) -> None:
+    """What is done with a `Loop` that nobody keeps."""
+
+
 class ForceFirst:
     """The search for one target."""
 
@@ -80,6 +117,9 @@ class ForceFirst:
         size = float(np.ptp(forces.positions, axis=0).max())
         self.longest = LONGEST * size
         self.areas = forces.shape(forces.positions).areas
+        #: N, of all forces together, each a sum of stiffnesses times lengths
+        stiffest = float(abs(forces.derivative(forces.positions)).max())
+        self.rounding = ROUNDING * np.finfo(np.float64).eps * stiffest * size * float(np.sqrt(3 * n))
         self.iterations = 0
 
     def moved(self, positions: FloatArray) -> ForceFirst:
@@ -104,11 +144,15 @@ class ForceFirst:
             nodal[2::3] = self.forces.weight(x)
         return self.at_supports(nodal)
 
-    def at_supports(self, nodal: FloatArray) -> FloatArray:
-        """Forces (k, 3) of supports that come nearest to nodal ones (3n,); those of hands and single nodes exactly."""
+    def at_supports(self, nodal: FloatArray, near: FloatArray | None = None) -> FloatArray:
+        """Forces (k, 3) of supports that come nearest to nodal ones (3n,).
+
+        near: (k, 3) of which the change is the least, where several supports share a node; else zero.
+        """
+        begin = np.zeros(self.spread.shape[1]) if near is None else near.ravel()
+        left = np.where(self.touched, nodal, 0.0) - self.spread @ begin
         matrix = (self.spread.T @ self.spread + 1e-12 * sp.identity(self.spread.shape[1])).tocsc()
-        found = splu(matrix).solve(self.spread.T @ np.where(self.touched, nodal, 0.0))
-        return np.asarray(found).reshape(-1, 3)
+        return np.asarray(begin + splu(matrix).solve(self.spread.T @ left)).reshape(-1, 3)
 
     def choose(self, wanted: FloatArray, points: FloatArray, load: float) -> tuple[FloatArray, bool]:
         """Forces (k, 3) in the cones that carry the weight of a rest shape; whether there are any."""
@@ -174,43 +218,48 @@ class ForceFirst:
 
     # ------------------------------------------------------------------- load
 
-    def run(self, progress: Progress) -> Found:
-        """All of gravity at once, with either wish; where neither leads to a rest shape, gravity grows in steps."""
+    def start(self) -> Loop:
+        """Where nothing has been tried."""
+        return self._entered(0, None)
+
+    def run(self, progress: Progress, loop: Loop, keep: Callable[[Loop], None] = forgotten) -> Found:
+        """All of gravity at once, with either wish; where neither leads to a rest shape, gravity grows in steps.
+
+        It goes on from a loop that was begun, and hands every step of it, taken or not, to `keep`.
+        """
+        self.iterations = loop.iterations
+        while not loop.over:
+            loop = self._stepped(progress, loop)
+            keep(loop)
+        found = loop.best if loop.found.carried else loop.found
+        return found._replace(iterations=self.iterations)
+
+    def _entered(self, stage: int, best: Found | None) -> Loop:
+        """The begin of a stage, at no load with forces that carry all of the weight; over if there are none."""
+        pinned, whole = STAGES[stage]
         points = self.forces.positions.copy()
-        begins = []
-        for pinned in (True, False):
-            forces, carried = self.choose(self.wish(pinned), points, 1.0)
-            begin = Found(points, 0.0, forces, 0, carried, np.inf)
-            if not carried:  # whatever is wished for
-                return begin
-            tried = self._told(progress, begin, begin, 1.0)
-            if tried is not None:
-                return tried
-            begins.append(begin)
-        best = begins[0]
-        for begin in begins:
-            found = self._grown(progress, begin)
-            best = found if found.load > best.load else best
-            if best.load == 1.0:
-                break
-        return best._replace(iterations=self.iterations)
+        forces, carried = self.choose(self.wish(pinned), points, 1.0)
+        begin = Found(points, 0.0, forces, 0, carried, np.inf)
+        return Loop(stage, begin, begin, 1.0 if whole else 0.5, False, best or begin, self.iterations, not carried)
 
-    def _grown(self, progress: Progress, found: Found) -> Found:
-        """Let gravity grow as far as it goes; a step that was refused is tried longer only after two that were not."""
-        step, before, easy = 0.5, found, False
-        while found.load < 1.0 and step >= SMALLEST:
-            tried = self._told(progress, found, before, min(1.0, found.load + step))
-            if tried is None:
-                step, easy = 0.5 * step, False
-            else:
-                before, found = found, tried
-                step, easy = 2.0 * step if easy else step, True
-        return found
-
-    def _told(self, progress: Progress, found: Found, before: Found, load: float) -> Found | None:
-        tried = self._at(found, before, load)
+    def _stepped(self, progress: Progress, loop: Loop) -> Loop:
+        """One step of the load; one that was refused is tried longer only after two that were not."""
+        load = min(1.0, loop.found.load + loop.step)
+        tried = self._at(loop.found, loop.before, load)
         progress(f"load {load:.3f}: {'reached' if tried else 'not reached'}, {self.iterations} linear systems")
-        return tried
+        if tried is None:
+            now = loop._replace(step=0.5 * loop.step, easy=False)
+        else:
+            longer = 2.0 * loop.step if loop.easy else loop.step
+            now = loop._replace(found=tried, before=loop.found, step=longer, easy=True)
+        now = now._replace(iterations=self.iterations)
+        reached = now.found.load == 1.0
+        if not reached and not STAGES[loop.stage].whole and now.step >= SMALLEST:
+            return now
+        best = now.found if now.found.load > loop.best.load else loop.best
+        if reached or loop.stage == len(STAGES) - 1:
+            return now._replace(best=best, over=True)
+        return self._entered(loop.stage + 1, best)
 
     def _at(self, found: Found, before: Found, load: float) -> Found | None:
         """The rest shape at a larger load in which the target is stable, or None."""
@@ -225,12 +274,12 @@ class ForceFirst:
     def balanced(self, points: FloatArray, forces: FloatArray, load: float) -> Found | None:
         """From a rest shape nearby and wanted forces (k, 3) to one that asks for admissible forces, stable or not."""
         last = load == 1.0
-        tolerance = (SOLVED if last else ROUGHLY) * self.total
+        tolerance = max((SOLVED if last else ROUGHLY) * self.total, self.rounding)
         for _ in range(CHOICES):
             points, residual = self.newton(points, forces, load, tolerance)
             if residual > tolerance:
                 return None
-            now = self.at_supports(self.forces(points, load).ravel())
+            now = self.at_supports(self.forces(points, load).ravel(), forces)
             out = outside(self.supports.cones, now, USABLE).max(initial=0.0) if last else 0.0
             if out <= 1e-12 * self.total:
                 return Found(points, load, now, self.iterations, True, residual)

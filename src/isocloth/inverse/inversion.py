@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from functools import cached_property
 from typing import Any, overload
@@ -12,26 +14,35 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from isocloth.base.errors import InputError, InputTypeError, MeshError
-from isocloth.base.numeric import as_float, check_flag, shown
+from isocloth.base.numeric import as_float, check_flag, is_one_of, shown
 from isocloth.base.typing import FloatArray, IntArray
+from isocloth.contact.starts import REMEDY
 from isocloth.fabric import Fabric
 from isocloth.inverse.arguments import as_shell
-from isocloth.inverse.balance import outside
+from isocloth.inverse.balance import Cones, outside
+from isocloth.inverse.checkpoint import kept_in, marks_of, resumed
 from isocloth.inverse.force_first import USABLE, ForceFirst, Found, Progress
 from isocloth.inverse.nearest import Nearest, NearestSearch
 from isocloth.inverse.pose import Pose
 from isocloth.inverse.poses import PosesInversion, invert_poses
+from isocloth.inverse.progress import Meter
+from isocloth.inverse.pushes import Pushes, pushes_of
 from isocloth.inverse.rest_forces import RestForces
-from isocloth.inverse.supports import Supports, check_supports, find_supports, lay_on
+from isocloth.inverse.supports import Supports, check_supports, find_supports, hands_at, lay_on, together
 from isocloth.meshes import Mesh
 from isocloth.models import Model
+from isocloth.obstacles import Obstacle
 from isocloth.simulation import Simulation
 from isocloth.statics import Equilibrium, equilibrium
 from isocloth.statics.problem import Problem, as_problem
 from isocloth.terms.dihedral import hinges_of
 
+METHODS = ("force_first",)
+
 #: least force with which what touches is pressed on, of the mean weight of a node
 LEAST = 0.02
+#: the law of contacts that are hard
+HARD = "gauss_seidel"
 
 #: m/s^2, unless it is given
 GRAVITY = 9.81
@@ -45,6 +56,8 @@ class Inversion:
     ) -> None:  # fmt: skip
         self._problem, self._supports, self._search, self._found = problem, supports, search, found
         self._tell = tell
+        self.margin = search.margin
+        """Part of the friction inside which forces were aimed."""
 
     # ------------------------------------------------------------------- the shape
 
@@ -92,6 +105,11 @@ class Inversion:
             angles.append(hinges_of(points[corners[:, :3]], points[corners[:, 3:]], joined).angle)
         return np.asarray((angles[0] - angles[1] + np.pi) % (2.0 * np.pi) - np.pi)
 
+    @property
+    def obstacles(self) -> tuple[Obstacle, ...]:
+        """What the cloth may lie on."""
+        return self._problem.obstacles
+
     # ------------------------------------------------------------------- the forces
 
     @cached_property
@@ -104,17 +122,38 @@ class Inversion:
         """(k,) nodes that bodies, layers or hands push."""
         if self.reached:
             return np.flatnonzero(self._search.touched[::3])
-        pushed = np.zeros(self.target.n_vertices, dtype=np.bool_)
-        pushed[self._problem.nodes] = True
-        touching = self.equilibrium.touching
-        if touching is not None:
-            pushed[touching.contacts.nodes[touching.active][touching.contacts.weights[touching.active] != 0.0]] = True
-        return np.flatnonzero(pushed)
+        supports, _ = self._at_rest
+        return np.unique(supports.nodes[supports.weights != 0.0])
 
     @property
     def contact_forces(self) -> FloatArray:
         """(k, 3) N with which they are pushed."""
         return self.forces[self.contact_nodes]
+
+    @cached_property
+    def pushes(self) -> Pushes:
+        """The same by places where hands and bodies touch, centres of faces too, with normals and friction."""
+        if not self.reached:
+            supports, forces = self._at_rest
+            return pushes_of(supports, self.positions, forces)
+        forces = self._search.at_supports(self.forces.ravel(), self._found.forces)
+        return pushes_of(self._supports, self.target.vertices, forces)
+
+    @cached_property
+    def _at_rest(self) -> tuple[Supports, FloatArray]:
+        """Of a target that was not reached: hands and contacts of the equilibrium, and their forces (k, 3) N."""
+        hands, touching = hands_at(self._problem.nodes), self.equilibrium.touching
+        forces = self.forces[self._problem.nodes]
+        if touching is None:
+            return hands, forces
+        own, on = touching.contacts, touching.active
+        return (
+            together(hands, Supports(
+                own.nodes[on], own.weights[on], Cones(own.normal[on], own.friction[on], np.zeros(int(on.sum()))),
+                own.body[on], own.gap[on],
+            )),
+            np.concatenate([forces, touching.forces()[on]]),
+        )  # fmt: skip
 
     # ------------------------------------------------------------------- how good it is
 
@@ -153,7 +192,7 @@ class Inversion:
             rest = np.delete(self.forces, self.contact_nodes, axis=0)
             return float(0.5 * np.sum(rest * rest))
         left = self.forces.ravel()[self._search.free]
-        at = self._search.at_supports(self.forces.ravel())
+        at = self._search.at_supports(self.forces.ravel(), self._found.forces)
         out = outside(self._supports.cones, at, USABLE)
         return float(0.5 * (left @ left + out @ out))
 
@@ -201,11 +240,28 @@ class Inversion:
         )
 
     def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
-        """A simulation of the cloth with its rest shape, at rest in the target."""
-        if self.equilibrium.converged:
+        """A simulation of the cloth with its rest shape, at rest in the target.
+
+        Contacts of the default law are springs, which bear nothing in the target itself: it begins where they bear
+        their forces, `equilibrium`. With contact="gauss_seidel" nothing gives way, and it begins in the target.
+        """
+        hard = self.reached and options.get("contact") == HARD
+        if not hard and self.equilibrium.converged:
             return self.equilibrium.simulation(timestep=timestep, **options)
         found = replace(self._problem, rest=self.rest)
         return found.simulation(self.target.vertices.copy(), timestep=timestep, **options)
+
+    def naive(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
+        """A simulation that begins in the target, of a cloth with the target as its rest shape: it sags."""
+        return self._problem.simulation(self.target.vertices.copy(), timestep=timestep, **options)
+
+    def report(self, path: str | os.PathLike[str], *, title: str = "Inverse design", seconds: float = 1.0) -> None:
+        """Write a page (.html), one file that needs no other: the numbers, and views that can be turned of the target
+        with the forces that carry it, of a naive cloth and this one simulated for some seconds, and of the rest shape.
+        """
+        from isocloth.inverse.report import save_report
+
+        save_report(self, path, title=title, seconds=seconds)
 
     def __repr__(self) -> str:
         if self.reached:
@@ -218,14 +274,15 @@ class Inversion:
 def invert(
     target: Mesh, fabric: Fabric | None = None, *, model: str | Model | None = None, obstacles: Any = (),
     held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8,
-    gravity: float | None = None, progress: bool = False,
+    gravity: float | None = None, method: str = "force_first", checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
 ) -> Inversion: ...  # fmt: skip
 
 
 @overload
 def invert(
     target: Sequence[Pose], fabric: Fabric | None = None, *, model: str | Model | None = None,
-    self_collision: bool = False, unknown: str | Sequence[str] = (), progress: bool = False,
+    self_collision: bool = False, unknown: str | Sequence[str] = (), progress: bool = True,
 ) -> PosesInversion: ...  # fmt: skip
 
 
@@ -241,7 +298,9 @@ def invert(
     margin: float = 0.8,
     gravity: float | None = None,
     unknown: str | Sequence[str] = (),
-    progress: bool = False,
+    method: str = "force_first",
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
 ) -> Inversion | PosesInversion:
     """The rest shape of a cloth that hangs, or lies, as its target does, in stable balance with contact and friction.
 
@@ -252,14 +311,18 @@ def invert(
         model: a shell, `ic.models.DiscreteShell(...)` by default.
         obstacles: on which it lies, with their friction; they stand still.
         held: nodes that hands hold where the target has them.
-        contacts: nodes that touch; None: those at the distance from bodies that is kept, to a twentieth of the
-            thickness. What is nearer is refused.
+        contacts: nodes that touch, which are laid on the nearest obstacle from up to ten thicknesses, as those of a
+            noisy scan must be; None: those at the distance from bodies that is kept, to a twentieth of the
+            thickness. What else is nearer is refused.
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
         gravity: m/s^2, along -z; None: 9.81.
         unknown: with poses only: names of stiffnesses of the model that are sought too, beginning with those it has.
             Shapes at rest tell them relative to the density alone, which is that of the fabric.
-        progress: print what happens, on standard error.
+        method: "force_first": forces are chosen first, then the rest shape that asks for them.
+        checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
+            ends in the same bits; the file is removed at the end.
+        progress: say what happens, on standard error if that is a terminal.
 
     With poses, obstacles, held nodes, contacts and gravity belong to each of them; `margin` is not used, as forces are
     what the poses say.
@@ -272,9 +335,14 @@ def invert(
         for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts), ("gravity", gravity)):
             if value is not None and not (isinstance(value, list | tuple) and len(value) == 0):
                 raise InputError(f"{name} with several poses: expected it in each of them, ic.Pose(mesh, {name}=...)")
+        if checkpoint is not None:
+            raise InputError(
+                f"checkpoint = {shown(checkpoint)} with several poses: expected None; they are found at once"
+            )
         return invert_poses(
-            target, fabric, model=model, self_collision=self_collision, unknown=unknown, progress=progress
-        )
+            target, fabric, model=model, self_collision=self_collision, unknown=unknown,
+            progress=bool(progress) and sys.stderr.isatty(),
+        )  # fmt: skip
     if not isinstance(unknown, list | tuple) or len(unknown):
         raise InputError(
             "unknown goes with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"
@@ -284,6 +352,8 @@ def invert(
     if target.element != "triangle":
         raise MeshError(f"target is {target!r}: expected triangles; give it `target.triangulated()`")
     chosen = as_shell(model)
+    if not is_one_of(method, METHODS):
+        raise InputError(f"method = {shown(method)}: expected one of {', '.join(map(repr, METHODS))}")
     number = as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
@@ -296,18 +366,26 @@ def invert(
         )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
-    sim = problem.simulation(target.vertices.copy())
-    laid = target.with_vertices(lay_on(problem, sim))
+    sim = _started(problem, contacts)
+    laid = target.with_vertices(lay_on(problem, sim, contacts))
     problem = replace(problem, mesh=laid)
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
     least = LEAST * float(forces.weight(laid.vertices).mean())
     supports = find_supports(problem, sim, laid.vertices, contacts, least)
     check_supports(supports, laid)
     search = ForceFirst(forces, supports, number)
+    marks = marks_of(problem, contacts, number, method) if checkpoint is not None else {}
+    with kept_in(checkpoint, marks) as kept, closing(Meter(progress)) as meter:
+        found = resumed(search, meter.say, kept)
+    return Inversion(problem, supports, search, found, meter.say)
 
-    def tell(line: str) -> None:
-        if progress:
-            print(f"  ... {line}", file=sys.stderr, flush=True)
 
-    found = search.run(tell)
-    return Inversion(problem, supports, search, found, tell)
+def _started(problem: Problem, contacts: object) -> Simulation:
+    """A simulation that begins in the target; what is said to touch may be inside as well, until it is laid on."""
+    try:
+        return problem.simulation(problem.mesh.vertices.copy(), resolve_start=contacts is not None)
+    except InputError as error:  # far inside a body, or through itself
+        if REMEDY not in str(error):
+            raise
+        told = str(error).replace(REMEDY, "move the target out of it")
+        raise InputError(f"target: {told}") from None

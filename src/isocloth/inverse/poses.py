@@ -312,7 +312,8 @@ class _Poses:
         if len(self.views) > 1 or np.all(view.supports.body == HAND):
             return points
         density = self.problems[0].fabrics[0].weight_density
-        found = ForceFirst(RestForces(view.mesh, model, density, view.gravity), view.supports, 0.8).run(self.tell)
+        search = ForceFirst(RestForces(view.mesh, model, density, view.gravity), view.supports, 0.8)
+        found = search.run(self.tell, search.start())
         self.iterations += found.iterations
         return found.points if found.load == 1.0 else points
 

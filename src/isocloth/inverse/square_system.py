@@ -96,7 +96,7 @@ def square_system(rigid: FloatArray, spread: sp.csr_matrix, supports: Supports, 
     n3 = len(rigid)
     hands = supports.nodes[supports.body == HAND, 0]
     every = (3 * hands[:, None] + np.arange(3)).ravel()
-    fixed, gauge, absorb, shortest = [], [], [], False
+    fixed, gauge, absorb, balanced, shortest = [], [], [], [], False
     for p in range(rigid.shape[1] // 6):
         modes = rigid[:, 6 * p : 6 * p + 6]
         own = every[piece[every // 3] == p]
@@ -107,6 +107,7 @@ def square_system(rigid: FloatArray, spread: sp.csr_matrix, supports: Supports, 
         gauge.append(_pivots(modes.T))
         if _rank(carried) == 6:
             absorb.append(carried / np.linalg.norm(carried, axis=0))
+            balanced.append(modes)
         else:
             shortest = True
     together = np.concatenate(absorb, axis=1) if absorb else np.zeros((n3, 0))
@@ -117,7 +118,9 @@ def square_system(rigid: FloatArray, spread: sp.csr_matrix, supports: Supports, 
         return SquareSystem(np.arange(n3), free, np.zeros(0, dtype=np.int64), np.zeros((n3, 0)), borne, True)
     borne = np.concatenate([np.zeros(0, dtype=np.int64), *fixed])
     places = np.setdiff1d(np.unique(spread.nonzero()[0]), borne)
-    dropped = places[_pivots(together[places].T)] if together.shape[1] else np.zeros(0, dtype=np.int64)
+    # of every piece six equations say nothing new, as its forces balance: not those of what another piece pushes
+    loose = np.concatenate(balanced, axis=1) if balanced else np.zeros((n3, 0))
+    dropped = places[_pivots(loose[places].T)] if loose.shape[1] else np.zeros(0, dtype=np.int64)
     columns = np.setdiff1d(np.arange(n3), np.concatenate([borne, *gauge]))
     return SquareSystem(
         columns, np.setdiff1d(np.arange(n3), np.union1d(borne, dropped)), dropped, together, borne, False

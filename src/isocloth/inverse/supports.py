@@ -23,6 +23,8 @@ HAND = -1
 
 #: part of the thickness by which the distance of what touches may differ from what obstacles keep
 TOUCHING = 0.05
+#: thicknesses from which nodes that are said to touch are laid on an obstacle
+NAMED = 10.0
 #: rounds in which a target is laid on bodies, and the part of the thickness to which it is
 ROUNDS, SETTLED = 30, 1e-9
 #: part of the thickness within which what was laid on a body touches it
@@ -53,15 +55,18 @@ class Supports(NamedTuple):
         return sp.csr_matrix((values, (rows, columns)), shape=(3 * n, 3 * k))
 
 
-def lay_on(problem: Problem, sim: Simulation) -> FloatArray:
+def lay_on(problem: Problem, sim: Simulation, contacts: object = None) -> FloatArray:
     """The target (n, 3) with what is meant to touch at just the distance that is kept, moved as little as possible.
 
     Nodes and centres of faces that are nearer than they may, or farther by a twentieth of the thickness at most, are
-    moved onto the surface; what is deeper is refused.
+    moved onto the surface; what is deeper is refused. Nodes that are said to touch, `contacts`, are moved onto the
+    nearest solid from up to `NAMED` thicknesses on either side.
     """
     x, world = problem.mesh.vertices.copy(), sim.world
     if world is None:
         return x
+    if contacts is not None:
+        _lay_named(problem, sim, _as_nodes(contacts, len(x)), x)
     held, slack = sim.hands.held, TOUCHING * problem.fabrics[0].thickness
     for sweep in range(ROUNDS):
         found = ContactDetector(world, x, held, 0.0, 0.0).find(x)
@@ -88,28 +93,25 @@ def find_supports(
     load: N, the least force with which what touches is pressed on. within: part of the thickness by which distances of
     what touches are off the one that is kept.
     """
-    parts = [_hands(problem.nodes)]
+    parts = [hands_at(problem.nodes)]
+    if sim.world is None and contacts is not None:
+        named = _as_nodes(contacts, problem.mesh.n_vertices)
+        raise InputError(
+            f"contacts: node {int(named[0])} is near no obstacle, there is none: expected None, or give obstacles"
+        )
     if sim.world is not None:
         found = ContactDetector(sim.world, x, sim.hands.held, 0.0, 0.0).find(x)
         near = np.abs(found.gap) <= within * problem.fabrics[0].thickness
         if contacts is not None:
             named = _as_nodes(contacts, problem.mesh.n_vertices)
-            near = np.all(np.isin(np.where(found.weights != 0.0, found.nodes, named[0]), named), axis=1)
-            missing = np.setdiff1d(named, found.nodes[near][found.weights[near] != 0.0])
-            if len(missing):
-                raise InputError(
-                    f"contacts: node {int(missing[0])} is near no obstacle: expected nodes within a thickness of one"
-                )
+            # of a face whose centre touches, one corner that is named will do
+            near &= (np.isin(found.nodes, named) & (found.weights != 0.0)).any(axis=1)
         least = np.where(found.body[near] > 0, load, 0.0)
         parts.append(Supports(
             found.nodes[near], found.weights[near], Cones(found.normal[near], found.friction[near], least),
             found.body[near], found.gap[near],
         ))  # fmt: skip
-    return Supports(
-        np.concatenate([part.nodes for part in parts]), np.concatenate([part.weights for part in parts]),
-        Cones(*(np.concatenate(columns) for columns in zip(*(part.cones for part in parts), strict=True))),
-        np.concatenate([part.body for part in parts]), np.concatenate([part.gap for part in parts]),
-    )  # fmt: skip
+    return together(*parts)
 
 
 def check_supports(supports: Supports, target: Mesh, name: str = "the target") -> None:
@@ -124,6 +126,26 @@ def check_supports(supports: Supports, target: Mesh, name: str = "the target") -
         raise ConvergenceError(
             f"{which} {how}: expected at least two nodes that are held, or that touch an obstacle at half the "
             "thickness of the cloth"
+        )
+
+
+def _lay_named(problem: Problem, sim: Simulation, nodes: IntArray, x: FloatArray) -> None:
+    """Move nodes onto the solid that is nearest; those near none must touch a mesh, or another layer, already."""
+    assert sim.world is not None
+    thickness = problem.fabrics[0].thickness
+    gap, normal = np.full(len(nodes), np.inf), np.zeros((len(nodes), 3))
+    for _, solid in sim.world.solids:
+        off, along = solid.gaps(x[nodes], 0.0)
+        nearer = np.abs(off - sim.world.half) < np.abs(gap)
+        gap[nearer], normal[nearer] = off[nearer] - sim.world.half, along[nearer]
+    laid = np.abs(gap) <= NAMED * thickness
+    x[nodes[laid]] -= gap[laid, None] * normal[laid]
+    others = ContactDetector(sim.world, x, sim.hands.held, 0.0, 0.0).find(x)
+    missing = np.setdiff1d(nodes[~laid], others.nodes[others.weights != 0.0])
+    if len(missing):
+        raise InputError(
+            f"contacts: node {int(missing[0])} is near no obstacle: expected nodes within {NAMED:g} thicknesses, "
+            f"{1e3 * NAMED * thickness:g} mm, of the place where they touch one"
         )
 
 
@@ -142,7 +164,17 @@ def refuse_deep(problem: Problem, found: ContactSet, slack: float) -> None:
     )
 
 
-def _hands(nodes: IntArray) -> Supports:
+def together(*parts: Supports) -> Supports:
+    """All of several."""
+    return Supports(
+        np.concatenate([part.nodes for part in parts]), np.concatenate([part.weights for part in parts]),
+        Cones(*(np.concatenate(columns) for columns in zip(*(part.cones for part in parts), strict=True))),
+        np.concatenate([part.body for part in parts]), np.concatenate([part.gap for part in parts]),
+    )  # fmt: skip
+
+
+def hands_at(nodes: IntArray) -> Supports:
+    """Hands that hold nodes (k,)."""
     k = len(nodes)
     all_nodes, weights = np.zeros((k, 4), dtype=np.int64), np.zeros((k, 4))
     all_nodes[:, 0], weights[:, 0] = nodes, 1.0

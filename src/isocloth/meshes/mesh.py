@@ -230,7 +230,9 @@ class Mesh:
             raise MeshError(
                 f"vertices have shape {points.shape}, expected {self.vertices.shape}: one row per node of this mesh"
             )
-        return _restore(points, self.faces, self.corners, self.name)
+        moved = _restore(points, self.faces, self.corners, self.name)
+        moved.__dict__.update({name: self.__dict__[name] for name in _CONNECTIVITY if name in self.__dict__})
+        return moved
 
     def check_rest_shape(self) -> None:
         """Raise `MeshError` if these positions cannot be a rest shape: coincident nodes, bad elements."""
@@ -294,6 +296,13 @@ class Mesh:
         from isocloth.meshes import files
 
         files.write(path, self.vertices, self.faces)
+
+
+#: what depends on the faces alone, and stays known when a mesh moves
+_CONNECTIVITY = (
+    "_edge_table", "edges", "edge_faces", "piece", "boundary_edges", "boundary_loops", "boundary_nodes",
+    "interior_nodes", "triangles",
+)  # fmt: skip
 
 
 def _restore(vertices: FloatArray, faces: IntArray, corners: IntArray | None, name: str | None) -> Mesh:

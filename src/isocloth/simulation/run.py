@@ -20,6 +20,7 @@ from isocloth.base.files import as_path, atomic_path
 from isocloth.base.locks import locked
 from isocloth.base.numeric import check_flag
 from isocloth.base.typing import FloatArray, IntArray
+from isocloth.obstacles import Obstacle
 from isocloth.simulation.arguments import LONGEST_TIMESTEP
 from isocloth.simulation.recorder import Recorder
 from isocloth.simulation.report import RECORDED, Report
@@ -204,7 +205,7 @@ def _save(
     run: dict[str, Any] = {"format": FORMAT, "done": done, "total": plan.total, "timestep": sim.timestep}
     run["node_targets"], run["gripper_targets"], run["obstacle_targets"] = targets
     run["run"] = _fingerprint(sim, plan)
-    run["obstacles"] = np.array(_among(sim), dtype=np.str_)
+    run["obstacles"] = np.array(identities(sim.obstacles), dtype=np.str_)
     run["times"] = np.array(recorder.times)
     run["placed"] = recorder.placed_arrays(len(sim.obstacles))
     run["positions"], run["velocities"] = np.stack(recorder.positions), np.stack(recorder.velocities)
@@ -225,10 +226,10 @@ def _fingerprint(sim: Simulation, plan: Plan) -> str:
     )  # fmt: skip
 
 
-def _among(sim: Simulation) -> list[str]:
-    """The obstacles that there are, as numbers that tell them apart; functions count by their obstacle's name only."""
+def identities(obstacles: Iterable[Obstacle]) -> list[str]:
+    """Texts that tell obstacles apart; functions count by their obstacle's name only."""
     found = []
-    for obstacle in sim.obstacles:
+    for obstacle in obstacles:
         try:
             found.append(hashlib.sha256(pickle.dumps(obstacle)).hexdigest())
         except (pickle.PicklingError, AttributeError, TypeError):  # a path that is a lambda, say
@@ -256,7 +257,7 @@ def _resume(sim: Simulation, recorder: Recorder, path: Path, plan: Plan) -> int:
             f"{path} is a checkpoint of another run (other mesh, fabric, duration, timestep, frames or solver); delete "
             "it or name another file"
         )
-    if kept["obstacles"].tolist() != _among(sim):
+    if kept["obstacles"].tolist() != identities(sim.obstacles):
         raise InputError(
             f"{path} was saved among {len(kept['obstacles'])} obstacles, and there are {len(sim.obstacles)} now, or "
             "others: add and remove them as the first part of the run has done before resuming, or delete the file"

@@ -73,6 +73,12 @@ class AngledHessian(Hessian):
         except RuntimeError:
             return np.full((self.cloth.n, 3), np.nan)
 
+    def whole(self) -> sp.csr_matrix:
+        """A over x y z of all nodes, free and held, and behind them the angles of all edges."""
+        across: Any = sp.hstack([system.mixed for system in self._angles])
+        angles: Any = sp.block_diag([system.angles for system in self._angles])
+        return sp.csr_matrix(sp.bmat([[self.matrix(), across], [across.T, angles]]))
+
     def _whole(self, mass: sp.spmatrix | None = None) -> sp.csc_matrix:
         """The matrix over free nodes and angles."""
         own: Any = self.matrix()[self.free][:, self.free]

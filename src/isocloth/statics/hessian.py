@@ -148,6 +148,10 @@ class Hessian:
             out[self.free] = np.nan
         return out.reshape(-1, 3)
 
+    def whole(self) -> sp.csr_matrix:
+        """A over x y z of all nodes, free and held, and behind them what else is unknown: nothing here."""
+        return self.matrix()
+
     def matrix(self) -> sp.csr_matrix:
         """A (3n, 3n) as a sparse matrix, of free and held nodes."""
         symbolic, n = self.layout.symbolic, self.cloth.n

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import ConvergenceError, InputError
 from isocloth.base.numeric import as_float, check_count, check_flag, shown
 from isocloth.base.typing import FloatArray
 from isocloth.cloth.cloth import potential_energy
@@ -28,6 +28,7 @@ from isocloth.statics.continuation import Parameter, follow
 from isocloth.statics.find import Found, find
 from isocloth.statics.polish import NEUTRAL, Polisher, unbalanced
 from isocloth.statics.problem import Problem, as_problem, as_start
+from isocloth.statics.sensitivity import Gradient, Loss, gradient_of
 from isocloth.statics.stability import softest
 from isocloth.statics.touching import Touching
 
@@ -186,6 +187,31 @@ class Equilibrium:
         check_flag(progress, "progress")
         followed = follow(self._problem, self._found, parameter, values, stable=stable, progress=progress)
         return [Equilibrium(problem, found, snapped=snapped) for problem, found, snapped in followed]
+
+    def gradient(self, loss: Loss | ArrayLike, *, slides: bool = True) -> Gradient:
+        """How a loss L(x) of this equilibrium changes with all that the equilibrium depends on, by one linear solve.
+
+        Args:
+            loss: a function of positions (n, 3) m that returns its value and its derivative (n, 3) in them, or this
+                derivative alone.
+            slides: whether contacts that slid slide on, bearing mu times what presses them, along what pulled at them;
+                False: they stick where they are, as they do when an equilibrium is found with `start` at this one.
+                Contacts that stick stay anchored, and none opens or closes.
+
+        Raises:
+            ConvergenceError: this is no equilibrium, or it is neutral.
+        """
+        check_flag(slides, "slides")
+        if not self.converged:
+            raise ConvergenceError(
+                f"this is no equilibrium, so that it has no derivative: {self.problem or 'forces do not balance'}"
+            )
+        solver = Polisher(self._sim.cloth, self._sim.hands.held)
+        found = self._found
+        return gradient_of(
+            self._problem, solver, found.positions.copy(), found.tension, found.touching, loss, slides=slides,
+            stable=lambda: self.stable,
+        )  # fmt: skip
 
     def branch(self, parameter: str, *, step: float = 0.02, count: int = 50, forward: bool = True) -> Branch:
         """Follow the branch by its length, also where it turns in the parameter, by pseudo-arclength.

@@ -4,10 +4,10 @@ A contact with B the weights of its nodes, normal nu, gap g and slip s since it 
 
     r_N = max(0, -W g),    r_T = anchor - W s_T    while  |r_T| <= mu r_N,
 
-as in a step of the simulation (`friction/coulomb.py`), with the springs W that it would have at its default time step:
-a cloth handed over to it does not sink in any further. What leaves the cone slides until it is in balance again, with a
-friction of mu r_N along what pulled at it. With friction an equilibrium is not unique; this one is near where the cloth
-was.
+as in a step of the simulation (`friction/coulomb.py`), with the springs W that it would have at its default time step
+(where nodes that touch take the first-order scheme): a cloth handed over neither sinks in further nor is pushed out.
+What leaves the cone slides until it is in balance again, with a friction of mu r_N along what pulled at it. With
+friction an equilibrium is not unique; this one is near where the cloth was.
 
 The second derivative has W nu nu^T, of what sticks W along the surface too, and -r_N times the curvature of a solid:
 what lies on a ball is less stable than on a table. How normals between layers turn is left out.
@@ -34,8 +34,8 @@ TIMESTEP = 0.01
 #: stay where they were
 ANCHORED, STAYS = 6, 1e-4
 
-#: a spring that gives way by so many times what it may is made stiffer
-TOO_SOFT = 1.2
+#: part by which a spring may differ from that of a step: what it does is what a cloth handed over moves by at contacts
+SAME = 1e-3
 
 #: part of the thickness over which the normals of a solid are compared
 CLOSE = 1e-2
@@ -67,7 +67,7 @@ class Touching:
         self._yielding = options.yielding * options.penetration * world.fabric.thickness
         self._rigidity = options.stiffness * np.where(held, np.inf, mass) / TIMESTEP**2
         self._detector = ContactDetector(world, before, held, 0.0, 1.0)
-        self._free, self._positions = ~held, before
+        self._free, self._before, self._positions, self._mass = ~held, before, before, mass
         self._history, self._anchored = history, 0
         self.contacts: ContactSet = self._detector.find(before)
         self.known = self._first(self.contacts)
@@ -87,11 +87,11 @@ class Touching:
         return np.asarray(np.maximum(1.0 / np.maximum(mobility, 1e-300), push / self._yielding))
 
     def stiffen(self) -> bool:
-        """Make springs stiffer that give way by too much; says whether there were any."""
-        known = self.known
-        soft = known.push > TOO_SOFT * self._yielding * known.stiffness
-        known.stiffness[soft] = known.push[soft] / self._yielding
-        return bool(soft.any())
+        """Give springs the stiffness that a step gives them under what they bear; says whether any had another."""
+        wanted = self._springs(self.contacts, self.known.push)
+        changes = self.active & (np.abs(wanted - self.known.stiffness) > SAME * wanted)
+        self.known.stiffness[changes] = wanted[changes]
+        return bool(changes.any())
 
     def anchor_again(self) -> bool:
         """Where nothing was known of friction: let contacts that stick bear what they do where they were at the begin.
@@ -121,6 +121,30 @@ class Touching:
         first.push[new], first.slides[new], first.anchor[new] = old.push[was], old.slides[was], old.anchor[was]
         first.pull[new], first.stiffness[new] = _along(c.normal[new], old.pull[was]), old.stiffness[was]
         self.contacts, self.known = c, first
+
+    def contacts_at(self, y: FloatArray, *, friction: float = 1.0) -> ContactSet:
+        """Contacts at other positions (n, 3), with so many times the friction of obstacles; changes nothing here."""
+        detector = self._detector
+        if friction != 1.0:
+            detector = ContactDetector(self.world.rubbing(friction), self._before, ~self._free, 0.0, 1.0)
+        detector.begin_again()
+        found = detector.find(y)
+        detector.begin_again()
+        return found
+
+    @property
+    def sticking(self) -> BoolArray:
+        """(c,) which contacts press, and stick."""
+        return self._sticks(self.active)
+
+    def stiffness_by_mass(self) -> FloatArray:
+        """(c, 4) N/(m kg): derivative of the springs in the masses of their nodes; zero of those that the force made
+        stiffer than that."""
+        c, w = self.contacts, self.known.stiffness
+        own = np.where(c.weights == 0.0, 0.0, c.weights**2 / self._rigidity[c.nodes])
+        by_inertia = np.isclose(w * own.sum(axis=1), 1.0, rtol=1e-6, atol=0.0)
+        # rigidity is proportional to mass
+        return np.where(by_inertia[:, None], w[:, None] ** 2 * own / np.maximum(self._mass[c.nodes], 1e-300), 0.0)
 
     def forces(self) -> FloatArray:
         """(c, 3) N, on the side of positive weights."""

@@ -164,6 +164,31 @@ class KoiterBending:
             found[name] = slope.reshape(-1, 6, 3)
         return found
 
+    def virtual_strain(self, x: FloatArray, way: FloatArray) -> FloatArray:
+        """Change (f, 3) m of u under a displacement (n, 3), with what phi does then."""
+        found = np.einsum("fki,fi->fk", self._slopes(x), way[self.stencils].reshape(-1, 18))
+        if self.normals != "average":
+            system, state = angle_system(self, x), self.state(x)
+            turn = -splu(system.angles.tocsc()).solve(system.mixed.T @ way.ravel())
+            found = found + self.patches.side * state.lines[:, 1] * turn[self.patches.edges]
+        return np.asarray(found)
+
+    def rest_product(self, strain: FloatArray, x: FloatArray) -> FloatArray:
+        """v . dG/dX (p, 3) N for the gradient G of the energy with phi at its least, directions carried by the
+        material; strain: that of v, as `virtual_strain` gives it."""
+        out = np.zeros_like(self.rest.points)
+        each = np.einsum("fk,fkj->fj", strain, self._moment_gradient(x))
+        np.add.at(out, self.corners.points, each.reshape(-1, 12, 3))
+        return out
+
+    def direction_product(self, strain: FloatArray, x: FloatArray) -> FloatArray:
+        """v . dG/dp (f, 2) J in the material directions."""
+        r, law = self.state(x).lines[:, 3], self.law(self.parameters)
+        slope = along_imaginary(
+            lambda p: np.einsum("fij,fj->fi", form_of(self.rest.metric, law, p), r), self.direction
+        )  # fmt: skip
+        return np.einsum("fi,fik->fk", strain, slope)
+
     def state(self, x: FloatArray) -> FaceState:
         """Angles, energies and moments at positions x (n, 3); asked for again at the same x, the same arrays."""
         for at, found in self._known:

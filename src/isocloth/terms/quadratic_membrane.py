@@ -30,7 +30,8 @@ import numpy as np
 
 from isocloth.base.compiled import kernel
 from isocloth.base.typing import FloatArray
-from isocloth.terms.face_metric import MetricTerm
+from isocloth.terms.face_metric import MetricTerm, along_imaginary
+from isocloth.terms.rest_shape import metric_jacobian
 from isocloth.terms.rows import Rows, pack
 
 #: T of a, b and c over the nodes of a face
@@ -60,6 +61,16 @@ class QuadraticMembrane(MetricTerm):
         """psi_A = Q (A - Abar)."""
         form = quadratic_form(rest, self.law(parameters), self.direction)
         return np.einsum("fab,fb->fa", form, metric - rest)
+
+    def direction_product(self, x: FloatArray, way: FloatArray) -> FloatArray:
+        """v . dG/dp (f, 2) J in the material directions, for the gradient G at x (n, 3) and a displacement v (n, 3)."""
+        strain = self.metric(x) - self.rest.metric
+        change = np.einsum("fai,fi->fa", metric_jacobian(x[self.stencils]), way[self.stencils].reshape(-1, 9))
+        law = self.law(self.parameters)
+        slope = along_imaginary(
+            lambda p: np.einsum("fab,fb->fa", quadratic_form(self.rest.metric, law, p), strain), self.direction
+        )
+        return np.einsum("fa,fak->fk", change, slope)
 
     def rows(self) -> Rows:
         """The same energy as rows."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from isocloth.base.memo import memoised
+from isocloth.base.memo import memoised, varied
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.terms.frames import node_directions
@@ -39,13 +39,16 @@ def _stretch(mesh: Mesh) -> tuple[Rows, IntArray, FloatArray]:
     kind = np.repeat([0, 1], count)
     # sorted by node and with a sign that does not depend on the triangle, the same edge of two cells is found equal
     size = np.abs(factor).max(axis=1, keepdims=True)
-    factor = np.where(np.abs(factor) > 1e-9 * size, factor, 0.0)
+    if not varied():  # of variations the same rows are wanted, whether some happen to be equal or not
+        factor = np.where(np.abs(factor) > 1e-9 * size, factor, 0.0)
     named = np.where(factor != 0.0, corner, mesh.n_vertices)
     order = np.argsort(named, axis=1, kind="stable")
     corner, factor, named = (np.take_along_axis(array, order, 1) for array in (corner, factor, named))
     factor = factor * np.sign(factor[:, :1])
     key = np.concatenate([named, np.round(factor / size * 1e6), kind[:, None]], axis=1)
     _, chosen, group = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    if varied():
+        chosen = group = np.arange(len(key))
     corner, factor = corner[chosen], factor[chosen]
     row = np.broadcast_to(np.arange(len(chosen))[:, None, None], (len(chosen), 3, 3))
     i = np.broadcast_to(corner[:, :, None], row.shape)
