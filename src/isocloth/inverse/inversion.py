@@ -44,7 +44,6 @@ LEAST = 0.02
 #: the law of contacts that are hard
 HARD = "gauss_seidel"
 
-
 #: m/s^2, unless it is given
 GRAVITY = 9.81
 
@@ -272,8 +271,9 @@ class Inversion:
 @overload
 def invert(
     target: Mesh, fabric: Fabric | None = None, *, model: str | Model | None = None, obstacles: Any = (),
-    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8, gravity: float = 9.81,
-    nearest: bool = True, method: str = "force_first", checkpoint: str | os.PathLike[str] | None = None,
+    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8,
+    gravity: float | None = None, nearest: bool = True, method: str = "force_first",
+    checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
 ) -> Inversion: ...  # fmt: skip
 
@@ -281,7 +281,7 @@ def invert(
 @overload
 def invert(
     target: Sequence[Pose], fabric: Fabric | None = None, *, model: str | Model | None = None,
-    self_collision: bool = False, unknown: str | Sequence[str] = (), noise: float | None = None, progress: bool = True,
+    self_collision: bool = False, unknown: str | Sequence[str] = (), progress: bool = True,
 ) -> PosesInversion: ...  # fmt: skip
 
 
@@ -295,9 +295,8 @@ def invert(
     contacts: Any = None,
     self_collision: bool = False,
     margin: float = 0.8,
-    gravity: float = GRAVITY,
+    gravity: float | None = None,
     unknown: str | Sequence[str] = (),
-    noise: float | None = None,
     nearest: bool = True,
     method: str = "force_first",
     checkpoint: str | os.PathLike[str] | None = None,
@@ -317,10 +316,9 @@ def invert(
             thickness. What else is nearer is refused.
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
-        gravity: m/s^2, along -z.
+        gravity: m/s^2, along -z; None: 9.81.
         unknown: with poses only: names of stiffnesses of the model that are sought too, beginning with those it has.
             Shapes at rest tell them relative to the density alone, which is that of the fabric.
-        noise: with poses only: m, standard deviation of every coordinate of them; None: they are exact.
         nearest: whether the nearest shape that the cloth can take is sought where it cannot take the target.
         method: "force_first": forces are chosen first, then the rest shape that asks for them.
         checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
@@ -336,22 +334,20 @@ def invert(
     check_flag(progress, "progress")
     check_flag(nearest, "nearest")
     if isinstance(target, list | tuple):
-        for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts)):
+        for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts), ("gravity", gravity)):
             if value is not None and not (isinstance(value, list | tuple) and len(value) == 0):
                 raise InputError(f"{name} with several poses: expected it in each of them, ic.Pose(mesh, {name}=...)")
-        if gravity is not GRAVITY:
-            raise InputError("gravity with several poses: expected it in each of them, ic.Pose(mesh, gravity)")
         if checkpoint is not None:
             raise InputError(
                 f"checkpoint = {shown(checkpoint)} with several poses: expected None; they are found at once"
             )
         return invert_poses(
-            target, fabric, model=model, self_collision=self_collision, unknown=unknown, noise=noise,
+            target, fabric, model=model, self_collision=self_collision, unknown=unknown,
             progress=bool(progress) and sys.stderr.isatty(),
         )  # fmt: skip
-    if not isinstance(unknown, list | tuple) or len(unknown) or noise is not None:
+    if not isinstance(unknown, list | tuple) or len(unknown):
         raise InputError(
-            "unknown and noise go with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"
+            "unknown goes with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"
         )
     if not isinstance(target, Mesh):
         raise InputTypeError(f"target is {type(target).__name__}: expected an isocloth.Mesh, Mesh.load('hat.obj') say")
@@ -363,7 +359,8 @@ def invert(
     number = as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
-    problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision, gravity)
+    problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision,
+                         GRAVITY if gravity is None else gravity)  # fmt: skip
     if problem.gravity * problem.fabrics[0].weight_density == 0.0:
         raise InputError(
             f"gravity = {problem.gravity:g}, gravity_density = {problem.fabrics[0].weight_density:g}: expected a "
