@@ -78,7 +78,8 @@ def _inverted(target: Mesh, output: Path, checkpoint: Path, options: argparse.Na
         print(columns([*rows, took, *outputs], scene.title or Path(options.target).name))
     if found.reached:
         return 0
-    part = f"{str(output)!r} is the rest shape for {found.load_reached:.3g} of the weight"
+    what = f"for {found.load_reached:.3g} of the weight" if found.nearest is None else "of the nearest shape"
+    part = f"{str(output)!r} is the rest shape {what}"
     print(f"isocloth: not reached: {found.problem}\nisocloth: {part}", file=sys.stderr)
     return 1
 
@@ -132,7 +133,7 @@ def add_invert(parser: argparse.ArgumentParser) -> None:
     """The options of `isocloth invert`."""
     parser.description = (
         "Find the rest shape with which a cloth hangs, or lies, as its target does. See docs/inverse.md. The exit code "
-        "is 0 if the target is reached, and 1 if it is only for a part of its weight."
+        "is 0 if the target is reached, and 1 if it is not: then the rest shape is that of the nearest shape that is."
     )
     parser.add_argument("target", help="how it should hang: a mesh of triangles, .obj, .ply, .stl, .gltf or .glb, in m")
     parser.add_argument("--scene", required=True, metavar="FILE", help="scene file (.toml) with all but the cloth")

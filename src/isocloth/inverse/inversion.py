@@ -44,7 +44,6 @@ LEAST = 0.02
 #: the law of contacts that are hard
 HARD = "gauss_seidel"
 
-
 #: m/s^2, unless it is given
 GRAVITY = 9.81
 
@@ -53,10 +52,11 @@ class Inversion:
     """A rest shape and its certificate. Made by `invert`."""
 
     def __init__(
-        self, problem: Problem, supports: Supports, search: ForceFirst, found: Found, tell: Progress
+        self, problem: Problem, supports: Supports, search: ForceFirst, found: Found, nearest: Nearest | None
     ) -> None:  # fmt: skip
         self._problem, self._supports, self._search, self._found = problem, supports, search, found
-        self._tell = tell
+        self.nearest = nearest
+        """Where the target was not reached: a shape near it that the cloth can take, with its certificate."""
         self.margin = search.margin
         """Part of the friction inside which forces were aimed."""
 
@@ -69,26 +69,13 @@ class Inversion:
 
     @cached_property
     def rest(self) -> Mesh:
-        """The rest shape: of the target if that was reached, else of the nearest shape."""
-        nearest = None if self.reached else self.nearest
-        return self.target.with_vertices(self._found.points if nearest is None else nearest.points)
+        """The rest shape: of the target if that was reached, else of the nearest shape, or of the load that was."""
+        return self.target.with_vertices(self._found.points if self.nearest is None else self.nearest.points)
 
     @property
     def positions(self) -> FloatArray:
         """(n, 3) m: where the cloth is in balance, the target if that was reached; else the nearest shape."""
         return self.target.vertices if self.reached else self.equilibrium.positions
-
-    @cached_property
-    def nearest(self) -> Nearest | None:
-        """Where the target was not reached: a shape near it that the cloth can take, sought when it is asked for.
-
-        None where the target was reached, and where a cloth of no rest shape that was tried comes to rest.
-        """
-        if self.reached:
-            return None
-        target = self.target.vertices
-        search = NearestSearch(self._problem, self._search.forces, target, self._tell)
-        return search.run([self._found.points, target] if self._found.load > 0.0 else [target])
 
     @cached_property
     def stretch(self) -> FloatArray:
@@ -115,13 +102,18 @@ class Inversion:
 
     @cached_property
     def forces(self) -> FloatArray:
-        """(n, 3) N that hands and bodies push the nodes with; what is left on others is the residual."""
+        """(n, 3) N that hands and bodies push the nodes with; what is left on others is the residual.
+
+        In the target, at the load that was reached; where there is a nearest shape, in this one.
+        """
+        if self.nearest is None:
+            return self._search.forces(self._found.points, self._found.load)
         return self._search.forces.at(self.positions)(self.rest.vertices)
 
     @property
     def contact_nodes(self) -> IntArray:
         """(k,) nodes that bodies, layers or hands push."""
-        if self.reached:
+        if self.nearest is None:
             return np.flatnonzero(self._search.touched[::3])
         supports, _ = self._at_rest
         return np.unique(supports.nodes[supports.weights != 0.0])
@@ -134,7 +126,7 @@ class Inversion:
     @cached_property
     def pushes(self) -> Pushes:
         """The same by places where hands and bodies touch, centres of faces too, with normals and friction."""
-        if not self.reached:
+        if self.nearest is not None:
             supports, forces = self._at_rest
             return pushes_of(supports, self.positions, forces)
         forces = self._search.at_supports(self.forces.ravel(), self._found.forces)
@@ -142,7 +134,7 @@ class Inversion:
 
     @cached_property
     def _at_rest(self) -> tuple[Supports, FloatArray]:
-        """Of a target that was not reached: hands and contacts of the equilibrium, and their forces (k, 3) N."""
+        """Of the nearest shape: hands and contacts, and their forces (k, 3) N."""
         hands, touching = hands_at(self._problem.nodes), self.equilibrium.touching
         forces = self.forces[self._problem.nodes]
         if touching is None:
@@ -189,7 +181,7 @@ class Inversion:
 
         Of the nearest shape, which may use all of its friction, the forces left alone.
         """
-        if not self.reached:
+        if self.nearest is not None:
             rest = np.delete(self.forces, self.contact_nodes, axis=0)
             return float(0.5 * np.sum(rest * rest))
         left = self.forces.ravel()[self._search.free]
@@ -223,22 +215,27 @@ class Inversion:
         """Empty, or what is wrong and what would help."""
         if self.reached:
             return ""
+        load = self._found.load
         if not self._found.carried:
-            return (
+            said = (
                 "no forces of these supports, within the cones of friction, carry the weight in force and torque, "
                 "whatever the rest shape is: the target needs more friction, further contacts, or held nodes"
             )
-        load = self._found.load
-        if load == 0.0:
-            return (
+        elif load == 0.0:
+            said = (
                 "no rest shape was found at any load: the cloth is far too soft for this target; use a stiffer model, "
                 "or a lighter fabric"
             )
-        return (
-            f"the target is stable up to {load:.3g} of its weight: the cloth is too soft for it; a density of "
-            f"{load * self._problem.fabrics[0].weight_density:.3g} kg/m^2 would hang like this, or stiffnesses "
-            f"{1.0 / load:.3g} times as large"
-        )
+        else:
+            said = (
+                f"the target is stable up to {load:.3g} of its weight: the cloth is too soft for it; a density of "
+                f"{load * self._problem.fabrics[0].weight_density:.3g} kg/m^2 would hang like this, or stiffnesses "
+                f"{1.0 / load:.3g} times as large"
+            )
+        if self.nearest is None:
+            return said
+        off = np.linalg.norm(self.positions - self.target.vertices, axis=1)
+        return f"{said}; the nearest shape that was found is off by {1e3 * off.max():.3g} mm at most"
 
     def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
         """A simulation of the cloth with its rest shape, at rest in the target.
@@ -274,15 +271,17 @@ class Inversion:
 @overload
 def invert(
     target: Mesh, fabric: Fabric | None = None, *, model: str | Model | None = None, obstacles: Any = (),
-    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8, gravity: float = 9.81,
-    method: str = "force_first", checkpoint: str | os.PathLike[str] | None = None, progress: bool = True,
+    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8,
+    gravity: float | None = None, nearest: bool = True, method: str = "force_first",
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
 ) -> Inversion: ...  # fmt: skip
 
 
 @overload
 def invert(
     target: Sequence[Pose], fabric: Fabric | None = None, *, model: str | Model | None = None,
-    self_collision: bool = False, unknown: str | Sequence[str] = (), noise: float | None = None, progress: bool = True,
+    self_collision: bool = False, unknown: str | Sequence[str] = (), progress: bool = True,
 ) -> PosesInversion: ...  # fmt: skip
 
 
@@ -296,9 +295,9 @@ def invert(
     contacts: Any = None,
     self_collision: bool = False,
     margin: float = 0.8,
-    gravity: float = GRAVITY,
+    gravity: float | None = None,
     unknown: str | Sequence[str] = (),
-    noise: float | None = None,
+    nearest: bool = True,
     method: str = "force_first",
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
@@ -317,10 +316,10 @@ def invert(
             thickness. What else is nearer is refused.
         self_collision: whether layers touch each other.
         margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
-        gravity: m/s^2, along -z.
+        gravity: m/s^2, along -z; None: 9.81.
         unknown: with poses only: names of stiffnesses of the model that are sought too, beginning with those it has.
             Shapes at rest tell them relative to the density alone, which is that of the fabric.
-        noise: with poses only: m, standard deviation of every coordinate of them; None: they are exact.
+        nearest: whether the nearest shape that the cloth can take is sought where it cannot take the target.
         method: "force_first": forces are chosen first, then the rest shape that asks for them.
         checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
             ends in the same bits; the file is removed at the end.
@@ -333,23 +332,22 @@ def invert(
         ConvergenceError: nothing holds the cloth and it touches nothing.
     """
     check_flag(progress, "progress")
+    check_flag(nearest, "nearest")
     if isinstance(target, list | tuple):
-        for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts)):
+        for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts), ("gravity", gravity)):
             if value is not None and not (isinstance(value, list | tuple) and len(value) == 0):
                 raise InputError(f"{name} with several poses: expected it in each of them, ic.Pose(mesh, {name}=...)")
-        if gravity is not GRAVITY:
-            raise InputError("gravity with several poses: expected it in each of them, ic.Pose(mesh, gravity)")
         if checkpoint is not None:
             raise InputError(
                 f"checkpoint = {shown(checkpoint)} with several poses: expected None; they are found at once"
             )
         return invert_poses(
-            target, fabric, model=model, self_collision=self_collision, unknown=unknown, noise=noise,
+            target, fabric, model=model, self_collision=self_collision, unknown=unknown,
             progress=bool(progress) and sys.stderr.isatty(),
         )  # fmt: skip
-    if not isinstance(unknown, list | tuple) or len(unknown) or noise is not None:
+    if not isinstance(unknown, list | tuple) or len(unknown):
         raise InputError(
-            "unknown and noise go with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"
+            "unknown goes with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"
         )
     if not isinstance(target, Mesh):
         raise InputTypeError(f"target is {type(target).__name__}: expected an isocloth.Mesh, Mesh.load('hat.obj') say")
@@ -361,7 +359,8 @@ def invert(
     number = as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
-    problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision, gravity)
+    problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision,
+                         GRAVITY if gravity is None else gravity)  # fmt: skip
     if problem.gravity * problem.fabrics[0].weight_density == 0.0:
         raise InputError(
             f"gravity = {problem.gravity:g}, gravity_density = {problem.fabrics[0].weight_density:g}: expected a "
@@ -380,7 +379,14 @@ def invert(
     marks = marks_of(problem, contacts, number, method) if checkpoint is not None else {}
     with kept_in(checkpoint, marks) as kept, closing(Meter(progress)) as meter:
         found = resumed(search, meter.say, kept)
-    return Inversion(problem, supports, search, found, meter.say)
+        near = None if found.load == 1.0 or not nearest else _nearest(problem, forces, found, meter.say)
+    return Inversion(problem, supports, search, found, near)
+
+
+def _nearest(problem: Problem, forces: RestForces, found: Found, tell: Progress) -> Nearest | None:
+    """The nearest shape, from the rest shape of the load that was reached, and from the target itself."""
+    target = problem.mesh.vertices
+    return NearestSearch(problem, forces, target, tell).run([found.points, target] if found.load > 0.0 else [target])
 
 
 def _started(problem: Problem, contacts: object) -> Simulation:

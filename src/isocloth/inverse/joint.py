@@ -17,10 +17,9 @@ multipliers of the equations, in one sparse symmetric system:
     [ K   J   0   ] [ y  ]   [ -F + B r       ]
 
 which is the method of Gauss and Newton with constraints (Bock). Steps are shortened until the next one, by the same
-matrix, is shorter: forces themselves are no measure, as a membrane is so much stiffer than its bends. Measured are
-positions and not forces, because noise in positions is what poses have, and forces magnify it.
-
-With noise of the size s in the poses, s^2 times the inverse of this matrix is the covariance of what was found.
+matrix, is shorter: forces themselves are no measure, as a membrane is so much stiffer than its bends. What is measured
+where poses do not fit each other is positions too, because forces magnify their errors. Then m is not small: a rest
+shape that may go anywhere follows errors, and not the cloth.
 """
 
 from __future__ import annotations
@@ -36,26 +35,27 @@ from scipy.sparse.linalg import splu
 
 from isocloth.base.typing import BoolArray, FloatArray, IntArray
 from isocloth.inverse.balance import Cones, outside, project
-from isocloth.inverse.pose import aligned
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.square_system import rigid_modes
 from isocloth.inverse.supports import HAND, Supports
 from isocloth.meshes import Mesh
 from isocloth.models import Shell
 from isocloth.sparse.inertia import negative_pivots, symmetric_factor
+from isocloth.statics.touching import CONE
 
-#: weight m of a step of the rest shape, for poses that are exact: which of many rest shapes, where there are many
+#: weight m of a step of the rest shape, for poses that fit: which of many rest shapes, where there are many
 LOOSE = 1e-12
+#: part of the size of the cloth that a logarithm of a stiffness counts as, where the rest shape is kept near its start
+COUNTS = 0.1
 #: steps, the longest one, of the size of the cloth, and of a logarithm, and the shortest part of one that is tried
 STEPS, LONGEST, FARTHEST, SHORTEST = 60, 0.05, 1.0, 0.005
-#: of the size of the cloth: the length of a last step, and of one with noise, in parts of the noise
-LAST, LAST_NOISY = 1e-12, 1e-3
+#: of the size of the cloth: the length of a last step, and of one where poses do not fit each other
+LAST, LAST_KEPT = 1e-12, 1e-6
 #: steps in a row which do not become shorter, and then it ends
 IDLE = 6
-#: part of a direction along which all poses stay equilibria that a logarithm may have, and its largest standard error
-SILENT, VAGUE = 0.1, 0.3
-#: of the weight: a force that far out of its cone is in it
-SLIPS = 1e-9
+#: of the weight, and of the largest stiffness times the size of the cloth: a force that counts as balanced. The second
+#: is what rounding of positions leaves, 2^-52 of it, with room for sums; most cloths are so soft that it is the smaller
+BALANCED, ROUNDED = 1e-9, 1e-14
 #: area of a face at rest, of that at the start, below which a step is not taken
 LEAST_AREA = 0.05
 
@@ -82,21 +82,17 @@ class Search:
     """The search for one set of poses, with some stiffnesses unknown."""
 
     def __init__(
-        self, views: Sequence[View], model: Shell, density: float, names: Sequence[str], start: FloatArray, noise: float
+        self, views: Sequence[View], model: Shell, density: float, names: Sequence[str], start: FloatArray, kept: float
     ) -> None:
-        """names: of the model's stiffnesses that are sought; start: (n, 3) m; noise: m, 0 of poses that are exact."""
+        """names: of the model's stiffnesses that are sought; start: (n, 3) m; kept: m, 0 of poses that should fit."""
         self.views, self.model, self.density, self.names = tuple(views), model, density, tuple(names)
-        self.start, self.noise, self.iterations = start, noise, 0
+        self.start, self.kept, self.iterations = start, kept, 0
         self.coned = False
         mesh = views[0].mesh
         n = self.n = mesh.n_vertices
         self.size = float(np.ptp(start, axis=0).max())
         self.columns = _without_rigid(start, mesh.piece)
         self.areas = self._forces(0, mesh.vertices, np.zeros(len(self.names))).shape(start).areas
-        self.prior = LOOSE
-        if noise > 0.0:  # the rest shape may be expected as far from the start as the poses are from each other
-            apart = self._spread_of_poses()
-            self.prior = max((noise / apart) ** 2, LOOSE) if apart > 0.0 else 1.0
         self.rows, self.free, self.bodies, self.spread = [], [], [], []
         for view in views:
             s = view.supports
@@ -114,11 +110,6 @@ class Search:
         weights = [self._forces(a, v.mesh.vertices, np.zeros(len(self.names))).weight(start).sum()
                    for a, v in enumerate(views)]  # fmt: skip
         self.total = float(max(weights))
-
-    def _spread_of_poses(self) -> float:
-        """m, of coordinates, off the start."""
-        off = [aligned(view.mesh.vertices, self.start) - self.start for view in self.views]
-        return float(np.sqrt(np.mean(np.square(off))))
 
     # ------------------------------------------------------------------- forces
 
@@ -151,10 +142,16 @@ class Search:
         """Whether pose a comes back after a small push."""
         return negative_pivots(symmetric_factor(self.stiffness(fit, a))) == 0
 
-    def slips(self, fit: Fit) -> float:
-        """N: the most that a force of a body is out of its cone."""
-        pairs = zip(self.bodies, fit.pushes, strict=True)
-        return max(float(outside(bodies.cones, r).max(initial=0.0)) for bodies, r in pairs)
+    def balanced(self, fit: Fit, a: int) -> bool:
+        """Whether the positions of pose a are an equilibrium, with forces in the cones of friction."""
+        stiffness, left = float(abs(self.stiffness(fit, a)).max()), float(np.abs(self.unbalanced(fit, a)).max())
+        return left <= max(BALANCED * self.total, ROUNDED * stiffness * self.size) and not self.slips(fit, a)
+
+    def slips(self, fit: Fit, a: int) -> bool:
+        """Whether a force of a body is out of its cone by more than `ic.equilibrium` lets it be."""
+        pushes = fit.pushes[a]
+        out = outside(self.bodies[a].cones, pushes).max(initial=0.0)
+        return bool(out > CONE * np.linalg.norm(pushes, axis=1).max(initial=0.0))
 
     def _beyond(self, fit: Fit, a: int) -> tuple[FloatArray, FloatArray]:
         """Forces of bodies (k, 3) N less the nearest ones in their cones, and slopes; 0 if not `coned`."""
@@ -183,8 +180,8 @@ class Search:
             cones.append(off @ off.transpose(0, 2, 1))
         scale = float(max(abs(k).max() for k in stiff))
         loads = sp.block_diag([b[rows] for b, rows in zip(self.spread, self.rows, strict=True)])
-        kept = np.full(len(self.columns) + len(self.names), self.prior)
-        kept[len(self.columns) :] = max(self.noise**2, LOOSE)
+        kept = np.full(len(self.columns) + len(self.names), max(self.kept, LOOSE))
+        kept[len(self.columns) :] *= (COUNTS * self.size) ** 2
         blocks = np.concatenate(cones)
         curved = sp.block_diag(list(blocks)) if len(blocks) else sp.csr_matrix((0, 0))
         k, j = sp.block_diag(stiff) / scale, sp.vstack(slopes) / scale
@@ -202,8 +199,7 @@ class Search:
         away = [(v.mesh.vertices - x).ravel()[free]
                 for v, x, free in zip(self.views, fit.positions, self.free, strict=True)]  # fmt: skip
         back = np.zeros(system.coordinates + system.logs)
-        if self.noise > 0.0:
-            back[: system.coordinates] = self.prior * (self.start - fit.points).ravel()[self.columns]
+        back[: system.coordinates] = self.kept * (self.start - fit.points).ravel()[self.columns]
         beyond = []
         for a in range(len(self.views)):
             off, slope = self._beyond(fit, a)
@@ -254,14 +250,14 @@ class Search:
         """
         self.coned = False
         found, ended = self._run(fit, progress)
-        if self.slips(found) <= SLIPS * self.total:
+        if not any(self.slips(found, a) for a in range(len(self.views))):
             return found, ended
         progress("forces are out of the cones of friction")
         self.coned = True
         return self._run(found if ended else fit, progress)
 
     def _run(self, fit: Fit, progress: Callable[[str], None]) -> tuple[Fit, bool]:
-        last = LAST_NOISY * self.noise if self.noise > 0.0 else LAST * self.size
+        last = (LAST if self.kept == 0.0 else LAST_KEPT) * self.size
         best, idle = np.inf, 0
         for _ in range(STEPS):
             try:
@@ -277,7 +273,8 @@ class Search:
             while share >= SHORTEST:
                 tried = self.moved(fit, system, step, share)
                 if not self.folded(tried.points):
-                    then = system.length(system.solve(self.right(tried, system)))
+                    ahead = system.solve(self.right(tried, system))
+                    then = system.length(ahead)
                     if then <= last or then < (1.0 - 0.25 * share) * length:
                         break
                 share *= 0.5
@@ -286,32 +283,13 @@ class Search:
                 return fit, length <= 1e3 * last
             fit = tried
             progress(f"step {length:.1e} m, {share:.3g} of it taken, stiffnesses x {np.exp(fit.logs)}")
-            if then <= last:
-                return fit, True
+            if then <= last:  # the last step is known and taken: a membrane makes forces of a tiny one
+                return self.moved(fit, system, ahead, 1.0), True
             idle = idle + 1 if then > 0.7 * best else 0
             best = min(best, then)
             if idle > IDLE:
                 return fit, False
         return fit, False
-
-    def uncertainty(self, fit: Fit, noise: float) -> FloatArray:
-        """(p,) standard errors of the logarithms of stiffnesses, from noise (m) in every coordinate of the poses.
-
-        Infinite for what the poses do not say: a direction of unknowns, the logarithm for the most part, along which
-        all of them stay equilibria.
-        """
-        system, out = self.linearised(fit), []
-        for k in range(len(self.names)):
-            one = np.zeros(system.matrix.shape[0])
-            place = system.places + system.coordinates + k
-            one[place] = 1.0
-            found = system.solve(one)
-            own = max(float(found[place]), 0.0)
-            # with noise in the search the covariance; without, what holds steps back says nothing, the response does
-            error = noise * (np.sqrt(own) if self.noise > 0.0 else float(np.linalg.norm(found[: system.places])))
-            silent = own * max(self.noise**2, LOOSE) > SILENT or error > VAGUE
-            out.append(np.inf if silent else error)
-        return np.array(out)
 
 
 class Linearised(NamedTuple):

@@ -1,27 +1,25 @@
-"""The nearest shape that a cloth can take, where it cannot take its target.
+"""The nearest shape that a cloth can take with a margin, where it cannot take its target.
 
-    min J(X) = |x(X) - target|^2 / 2
+    min J(X) = |x(X) - target|^2 / 2    over rest shapes X with    lambda_min(A; M) >= epsilon
 
-over rest shapes X, where x(X) is what a cloth of that rest shape does: its stable equilibrium with contact and friction
-(`statics`), followed from the last one. With A the second derivative of its energy there, contacts included as the
-springs they are, and B = dF/dX the derivative of its forces in the rest shape, the shape follows by dx = -A^-1 B dX,
-and the gradient of J is -B^T A^-1 (x - target): one adjoint solve. Steps are those of Levenberg and Marquardt, with
-r = target - x:
+where x(X) is what a cloth of that rest shape does: its stable equilibrium with contact and friction (`statics`),
+followed from the last one. Without the margin the nearest shape lies where the cloth snaps. Epsilon is a twentieth of
+gravity over the size of the cloth, the squared frequency of a pendulum of that size. An interior-point method goes
+there, from equilibria that are stable by far: J plus tau times a barrier of the softest eigenvalues and of the areas of
+faces at rest (`barrier_problem.py`) is made smaller by damped and bent steps of Gauss and Newton, and tau falls. A step
+is taken if the equilibrium that it leads to is stable, inside the barriers, and better. Of several starts the one goes
+on that is the nearest after a few steps.
 
-    min |r - dx|^2 + mu |dX|^2:    (B B^T + mu A^2) w = A r,    dX = -B^T w.
-
-The system has a row for every coordinate of a free node, and is as sparse as the square of A. Where A is nearly
-singular, the shape follows a soft mode far for a small change at rest; mu keeps that short. A step is taken if the
-equilibrium that it leads to is stable and nearer.
-
-The certificate is |dJ/dX| / |x - target|: by how many metres the distance would fall for a metre of change at rest. It
-vanishes where J is smooth at its minimum. It need not where the shape is about to snap, to slide or to touch.
+The certificate: `gradient`, |dPhi/dX| / |x - target|, by how many metres the distance would fall for a metre of change
+at rest, of the barrier problem; `gap`, the part of J by which the barriers may keep it from its least; the smallest
+eigenvalue; and how many contacts opened, closed, or began or ceased to slide in the last trial: where contacts change,
+J has kinks, and depends on the way, so that the gradient need not vanish.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,23 +27,39 @@ import numpy as np
 from isocloth.base.errors import IsoclothError
 from isocloth.base.typing import FloatArray
 from isocloth.contact.history import NO_HISTORY
+from isocloth.inverse.barrier_problem import BarrierProblem
 from isocloth.inverse.force_first import LEAST_AREA, Progress
 from isocloth.inverse.rest_forces import RestForces
-from isocloth.sparse.inertia import symmetric_factor
+from isocloth.inverse.softest_modes import Areas, Barrier, Modes, softest_modes
 from isocloth.statics.find import Found, find
+from isocloth.statics.hessian import Hessian
 from isocloth.statics.polish import Polisher
 from isocloth.statics.problem import Problem, Scene
-from isocloth.statics.stability import lasts
+from isocloth.statics.stability import smallest_mode
 from isocloth.statics.touching import Touching
 
-#: steps, and how often one may become shorter
-STEPS, SHORTER = 60, 12
-#: mu at first, what it is multiplied with after a good step and after a bad one
-FIRST, LESS, MORE = 1.0, 0.2, 6.0
-#: part of the cloth that a point of the rest shape moves at most in a step
-LONGEST = 0.1
-#: gradient at which a shape is the nearest; the fall of J, of J, below which a step is slow; how many in a row end it
-OPTIMAL, SLOW, PATIENCE = 1e-3, 1e-2, 4
+#: of gravity over the size of the cloth: the least eigenvalue, and how far above it the barrier begins
+MARGIN, RANGE = 0.05, 4.0
+#: part of the area in the target over which the barrier of faces reaches
+AREA_RANGE = 0.25
+#: modes that are known; those in the reach of the barrier count
+MODES = 8
+#: steps in all, of each start before one is chosen, and how often one may become shorter
+STEPS, TRIAL, SHORTER = 80, 6, 12
+#: mu at first, what it is multiplied with after a good step and after a bad one, and the least
+FIRST, LESS, MORE, LEAST = 1.0, 0.2, 6.0, 1e-9
+#: tau at most, of J, and what it is multiplied with
+WEIGHT, WEAKER = 0.3, 0.2
+#: gradient below which tau falls, of the gap; and gradient and gap at which a shape is the nearest
+LOOSE, OPTIMAL, CLOSED = 10.0, 1e-2, 1e-2
+#: part of the cloth that a point, at rest or not, moves at most in a step; and the bend of a step, of its length
+LONGEST, BENT = 0.1, 0.75
+#: part of what the slope promises that a step must bring, and that makes the next one longer
+SUFFICIENT, GOOD = 1e-4, 0.25
+#: part of the distance from the barriers that a step must leave
+INSIDE = 0.2
+#: fall, of the objective, below which a step is slow, and how many in a row make tau fall or end it
+SLOW, PATIENCE = 3e-3, 4
 #: part of the cloth by which an equilibrium may be from where it was expected
 REACH = 0.2
 
@@ -55,16 +69,54 @@ class Nearest(NamedTuple):
 
     points: (n, 3) m, its rest shape.
     found: the equilibrium, stable.
-    slope: (n, 3) m, dJ/dX.
-    gradient: |dJ/dX| over the distance from the target, m/m.
+    gradient: |dPhi/dX| over the distance from the target, m/m.
+    gap: tau times the number of modes and faces that the barriers act on, of J.
+    smallest_eigenvalue, least: 1/s^2, of the equilibrium, and epsilon below which none may be.
+    changed: contacts that opened, closed, or began or ceased to slide in the last trial.
     steps: that were taken.
     """
 
     points: FloatArray
     found: Found
-    slope: FloatArray
     gradient: float
+    gap: float
+    smallest_eigenvalue: float
+    least: float
+    changed: int
     steps: int
+
+    @property
+    def optimal(self) -> bool:
+        """Whether the certificate says that it is the nearest, of those near it."""
+        return self.gradient < OPTIMAL and self.gap < CLOSED
+
+    @property
+    def smooth(self) -> bool:
+        """Whether no contact changed in the last trial: if not, kinks may be why the gradient does not vanish."""
+        return self.changed == 0
+
+
+class State(NamedTuple):
+    """A rest shape (n, 3) m, its stable equilibrium, A there, and the softest modes."""
+
+    points: FloatArray
+    found: Found
+    hessian: Hessian
+    modes: Modes
+
+
+@dataclass
+class Path:
+    """The way from a start: where it is, and what the next step begins with."""
+
+    state: State
+    here: BarrierProblem
+    tau: float
+    mu: float = FIRST
+    steps: int = 0
+    slow: int = 0
+    changed: int = 0
+    ended: bool = False
 
 
 class NearestSearch:
@@ -73,70 +125,146 @@ class NearestSearch:
     def __init__(self, problem: Problem, forces: RestForces, target: FloatArray, progress: Progress) -> None:
         self.problem, self.forces, self.target, self.progress = problem, forces, target, progress
         self.size = float(np.ptp(target, axis=0).max())
-        self.areas = forces.shape(target).areas
+        pendulum = problem.gravity / self.size
+        self.barrier = Barrier(MARGIN * pendulum, RANGE * pendulum)
+        self.areas = Areas(problem.mesh.faces.copy(), target, Barrier(LEAST_AREA, AREA_RANGE))
 
     def run(self, starts: Sequence[FloatArray]) -> Nearest | None:
-        """The best that steps from several rest shapes (n, 3) m lead to; None where a cloth comes to rest with none."""
-        best: Nearest | None = None
-        for points in starts:
-            found = self.first(points)
-            if found is None:
-                continue
-            now = self.approach(points, found)
-            if best is None or self.distance(now.found) < self.distance(best.found):
-                best = now
-        return best
+        """What steps from the best of rest shapes (n, 3) m lead to; None where a cloth comes to rest with none."""
+        states = [state for state in map(self.first, starts) if state is not None]
+        paths = [self.path(state) for state in states]
+        if not paths:
+            return None
+        if len(paths) > 1:
+            for path in paths:
+                self.approach(path, TRIAL)
+        best = min(paths, key=lambda path: self.distance(path.state.found))
+        self.approach(best, STEPS)
+        return self.result(best)
 
-    def approach(self, points: FloatArray, found: Found) -> Nearest:
-        """Steps from one rest shape (n, 3) m and its equilibrium."""
-        mu, gradient, steps, slow = FIRST, 0.0, 0, 0
-        slope = np.zeros_like(points)
-        while self.distance(found) > 0.0:
-            before = self.distance(found)
-            step = _Step(self, points, found)
-            slope, gradient = step.slope, float(np.linalg.norm(step.slope)) / np.sqrt(2.0 * before)
-            if gradient < OPTIMAL or steps == STEPS:
-                break
-            for _ in range(SHORTER):
-                change, ahead = step.solve(mu)
-                tried = None
-                if np.abs(change).max() <= LONGEST * self.size and not self.folded(points + change):
-                    tried = self.follow(points + change, found.positions + ahead, found)
-                if tried is not None and self.distance(tried) < before:
-                    break
-                mu *= MORE
+    def path(self, state: State) -> Path:
+        """A way that begins at a state."""
+        return Path(state, self.problem_at(state), WEIGHT * self.distance(state.found))
+
+    def result(self, path: Path) -> Nearest:
+        """What is known where a way ended."""
+        gradient, gap = self.certificate(path)
+        smallest = float(path.state.modes.values[0])
+        return Nearest(
+            path.state.points, path.state.found, gradient, gap, smallest, self.barrier.least, path.changed, path.steps
+        )  # fmt: skip
+
+    def certificate(self, path: Path) -> tuple[float, float]:
+        """Gradient and gap; zero where the target is met."""
+        distance = self.distance(path.state.found)
+        if distance == 0.0:
+            return 0.0, 0.0
+        faces = self.areas.barrier.part(self.areas.ratios(path.state.points)) < 1.0
+        gap = path.tau * (path.here.count + int(faces.sum())) / distance
+        return float(np.linalg.norm(path.here.slope(path.tau))) / np.sqrt(2.0 * distance), gap
+
+    # ------------------------------------------------------------------- steps
+
+    def approach(self, path: Path, most: int) -> None:
+        """Steps along a way, until it has so many, or ends."""
+        while path.steps < most and not path.ended:
+            path.tau = min(path.tau, WEIGHT * self.distance(path.state.found))
+            gradient, gap = self.certificate(path)
+            closed = gap < CLOSED
+            if closed and (gradient < OPTIMAL or path.slow >= PATIENCE):
+                path.ended = True
+            elif not closed and (gradient < max(OPTIMAL, LOOSE * gap) or path.slow >= PATIENCE):
+                path.tau, path.slow = WEAKER * path.tau, 0
+            elif not self.step(path):
+                # a weaker barrier may free it, or nothing does
+                path.ended, path.tau, path.mu = closed, path.tau if closed else WEAKER * path.tau, FIRST
             else:
-                break
-            steps += 1
-            points, found, mu = points + change, tried, LESS * mu
-            now = self.distance(found)
-            self.progress(f"nearest shape: step {steps}, distance {np.sqrt(2.0 * now):.3e} m, gradient {gradient:.1e}")
-            slow = slow + 1 if now > (1.0 - SLOW) * before else 0
-            if slow == PATIENCE:
-                break
-        return Nearest(points, found, slope, gradient, steps)
+                distance = np.sqrt(2.0 * self.distance(path.state.found))
+                self.progress(f"nearest shape: step {path.steps}, distance {distance:.3e} m, gradient {gradient:.1e}")
+
+    def step(self, path: Path) -> bool:
+        """One step, shorter until it is one; False where there is none."""
+        state, here, tau = path.state, path.here, path.tau
+        slope, before = here.slope(tau), self.objective(state, tau)
+        for trial in range(SHORTER):
+            change = self.change(here, slope, tau, path.mu)
+            if change is not None:
+                follows = here.ahead(change)
+                part = min(1.0, LONGEST * self.size / max(np.abs(change).max(), np.abs(follows).max()))
+                promise = part * float(change @ slope)
+                points = state.points + part * change.reshape(-1, 3)
+                tried = None
+                if promise < 0.0 and self.areas.barrier.value(self.areas.ratios(points)) < np.inf:
+                    tried = self.follow(points, state.found.positions + part * follows.reshape(-1, 3), state.found)
+                if tried is not None:
+                    path.changed = changed_contacts(state.found.touching, tried.found.touching)
+                    after = self.objective(tried, tau)
+                    if after < before + SUFFICIENT * promise and self.leaves_room(tried, state):
+                        if trial == 0 and after - before < GOOD * promise:
+                            path.mu = max(LESS * path.mu, LEAST)
+                        path.slow = path.slow + 1 if before - after < SLOW * before else 0
+                        path.state, path.here, path.steps = tried, self.problem_at(tried), path.steps + 1
+                        return True
+            path.mu *= MORE
+        return False
+
+    def change(self, here: BarrierProblem, slope: FloatArray, tau: float, mu: float) -> FloatArray | None:
+        """The bent step (3n,) m; None where it would bend too much."""
+        model = here.model(tau, mu)
+        if model is None:
+            return None
+        straight = -model.inverse(slope)
+        bend = here.acceleration(straight, model, tau)
+        if not np.isfinite(bend).all():
+            return None
+        # twice the bend is the second derivative of the way
+        length = 2.0 * np.linalg.norm(bend) / max(float(np.linalg.norm(straight)), 1e-300)
+        if length > 30.0 * BENT:
+            return None
+        return np.asarray(straight + bend if length <= BENT else straight)
+
+    def leaves_room(self, tried: State, before: State) -> bool:
+        """Whether a step does not go most of the way to where eigenvalues or areas may not go."""
+        for barrier, now, old in (
+            (self.barrier, tried.modes.values, before.modes.values),
+            (self.areas.barrier, self.areas.ratios(tried.points), self.areas.ratios(before.points)),
+        ):
+            if barrier.part(now).min() < INSIDE * barrier.part(old).min():
+                return False
+        return True
+
+    def objective(self, state: State, tau: float) -> float:
+        """Phi, m^2."""
+        walls = self.barrier.value(state.modes.values) + self.areas.barrier.value(self.areas.ratios(state.points))
+        return self.distance(state.found) + tau * walls
 
     def distance(self, found: Found) -> float:
         """J, m^2."""
         return float(0.5 * np.sum((found.positions - self.target) ** 2))
 
-    def folded(self, points: FloatArray) -> bool:
-        """Whether a face of a rest shape has all but vanished."""
-        return bool((self.forces.shape(points).areas < LEAST_AREA * self.areas).any())
+    def problem_at(self, state: State) -> BarrierProblem:
+        """The barrier problem about a state."""
+        return BarrierProblem(
+            self.forces.at(state.found.positions), state.points, self.problem.fabrics[0].density, state.hessian,
+            state.modes, self.barrier, self.areas, self.target,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------------- equilibria
 
     def at(self, points: FloatArray) -> Problem:
         """The question where a cloth of this rest shape comes to rest."""
         return replace(self.problem, rest=self.problem.mesh.with_vertices(points))
 
-    def first(self, points: FloatArray) -> Found | None:
-        """Where a cloth with a rest shape comes to rest, however far that is."""
+    def first(self, points: FloatArray) -> State | None:
+        """Where a cloth with a rest shape comes to rest, however far that is; None if not inside the barriers."""
         try:
             found = find(self.at(points), self.target, stable=True)
         except IsoclothError:
             return None
-        return found if found.converged else None
+        state = self.follow(points, found.positions, found) if found.converged else None
+        return None if state is None or not np.isfinite(self.objective(state, 1.0)) else state
 
-    def follow(self, points: FloatArray, start: FloatArray, near: Found) -> Found | None:
+    def follow(self, points: FloatArray, start: FloatArray, near: Found) -> State | None:
         """The stable equilibrium of a rest shape by Newton's method, from a start near one that is known."""
         try:
             scene = Scene(self.at(points), near.positions)
@@ -150,35 +278,39 @@ class NearestSearch:
         solved = solver.solve(
             start, near.tension, touching, most=15, patience=4, indefinite=True, reach=REACH * self.size
         )  # fmt: skip
-        if not solved.converged or not (solved.definite or lasts(solver, solved.tension, touching)):
+        hessian = steady(solver, solved.tension, touching) if solved.converged else None
+        modes = None if hessian is None else softest_modes(hessian, MODES)
+        if hessian is None or modes is None:
             return None
-        return Found(solved.positions, solved.tension, touching, solved.residual, True, "", solved.iterations)
+        found = Found(solved.positions, solved.tension, touching, solved.residual, True, "", solved.iterations)
+        return State(points, found, hessian, modes)
 
 
-class _Step:
-    """The linear systems of a step."""
+def steady(solver: Polisher, tension: FloatArray, touching: Touching | None) -> Hessian | None:
+    """A where the potential is, factorised, if it is positive definite, with contacts that may slide on only.
 
-    def __init__(self, search: NearestSearch, points: FloatArray, found: Found) -> None:
-        scene = Scene(search.at(points), found.positions)
-        solver = Polisher(scene.cloth, scene.held)
-        solver.potential.move(found.positions)
-        hessian = solver.hessian(found.tension, found.touching)
-        self.free, self.n = hessian.free, scene.cloth.n
-        self.stiffness = hessian.matrix()[self.free][:, self.free].tocsr()
-        self.mixed = search.forces.at(found.positions).derivative(points)[self.free].tocsr()
-        self.short = (search.target - found.positions).ravel()[self.free]
-        factor = symmetric_factor(self.stiffness.tocsc())
-        adjoint = factor.solve(self.short) if factor is not None else np.full(len(self.free), np.inf)
-        self.slope = (self.mixed.T @ adjoint).reshape(-1, 3)
-        self._own, self._square = self.mixed @ self.mixed.T, self.stiffness @ self.stiffness.T
+    Contacts that the softest mode moves back stick, one after the other, as in `statics.stability.softest`.
+    """
+    hessian = solver.hessian(tension, touching)
+    slides = None if touching is None else touching.sliding
+    while not hessian.factorise():
+        if touching is None or slides is None or not slides.any():
+            return None
+        way = np.where(slides, touching.along_slides(smallest_mode(hessian)[1]), 0.0)
+        way *= np.sign(way.sum()) or 1.0
+        if not (slides & (way < 0.0)).any():
+            return None
+        slides = slides & (way > way.min())
+        hessian = solver.hessian(tension, touching, slides)
+    return hessian
 
-    def solve(self, mu: float) -> tuple[FloatArray, FloatArray]:
-        """Changes of the rest shape and of the shape, (n, 3) m."""
-        factor = symmetric_factor((self._own + mu * self._square).tocsc())
-        if factor is None:
-            return np.full((self.n, 3), np.inf), np.zeros((self.n, 3))
-        w = factor.solve(self.stiffness @ self.short)
-        change = -self.mixed.T @ w
-        ahead = np.zeros(3 * self.n)
-        ahead[self.free] = self.short - mu * (self.stiffness.T @ w)
-        return change.reshape(-1, 3), ahead.reshape(-1, 3)
+
+def changed_contacts(before: Touching | None, after: Touching | None) -> int:
+    """How many contacts press, or slide, in one of two equilibria only."""
+    if before is None or after is None:
+        return 0
+    count = 0
+    for kind in ("active", "sliding"):
+        one, other = (t.contacts.key[getattr(t, kind)] for t in (before, after))
+        count += len(np.setxor1d(one, other))
+    return count

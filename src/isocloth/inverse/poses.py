@@ -12,44 +12,44 @@ import numpy as np
 
 from isocloth.base.errors import InputError
 from isocloth.base.numeric import as_float, shown
-from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.detector import ContactDetector
 from isocloth.inverse.arguments import as_shell, as_stiffnesses
 from isocloth.inverse.balance import outside
+from isocloth.inverse.force_first import ForceFirst
 from isocloth.inverse.joint import Fit, Search, View
 from isocloth.inverse.pose import aligned, as_poses, downwards, turned_obstacle
-from isocloth.inverse.supports import TOUCHING, check_supports, find_supports, refuse_deep
+from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.supports import HAND, TOUCHING, check_supports, find_supports, refuse_deep
 from isocloth.meshes import Mesh
 from isocloth.models import Shell
 from isocloth.simulation import Simulation
 from isocloth.statics import Equilibrium, equilibrium
 from isocloth.statics.problem import Problem, as_problem
 
-#: m, of every coordinate: how exact poses are that are said to be exact
-EXACT = 1e-6
-#: noise over the one that is given up to which equilibria may be off the poses, root mean square of coordinates
-WITHIN = 1.5
-#: of the weight: forces on free nodes, and out of cones, of equilibria from poses that are exact, and from others
-BALANCED, BALANCED_NOISY = 1e-9, 1e-5
-#: of the size of the cloth: noise that is supposed one after the other where poses do not fit each other
-SUPPOSED = (1e-4, 1e-3, 1e-2)
-#: factor of a stiffness that is not determined, to show that another one does as well
-OTHER = 2.0
+#: m: how far equilibria may be off the poses, root mean square of coordinates
+WITHIN = 1e-6
+#: weights m with which the rest shape is kept near its start, one after the other where poses do not fit each other
+KEPT = (1e-6, 1e-4, 1e-2, 1.0)
+#: factor of a stiffness: it is not determined if with so many times of it another rest shape has the same equilibria
+OTHER = 3.0
 
 
 class PosesInversion:
     """One rest shape for several poses, and its certificate. Made by `invert` from a list of `Pose`."""
 
     def __init__(
-        self, problems: Sequence[Problem], turns: Sequence[FloatArray], search: Search, fit: Fit, noise: float,
-        errors: dict[str, float], alike: dict[str, bool], iterations: int,
+        self, problems: Sequence[Problem], turns: Sequence[FloatArray], search: Search, fit: Fit,
+        undetermined: Sequence[str], iterations: int,
     ) -> None:  # fmt: skip
         self._problems, self._search, self._fit = tuple(problems), search, fit
-        self._noise, self._alike = noise, alike
         self.turns = tuple(turns)
         """Of every pose, the rotation (3, 3) after which its gravity is along -z, as it is in a simulation."""
-        self.ratio_errors = errors
-        """Name -> relative standard error of a stiffness, from the noise of the poses; infinite: not determined."""
+        self.undetermined = tuple(undetermined)
+        """Stiffnesses that were asked for and that these poses do not tell; they are left as they were given.
+
+        With three times as much of any of them another rest shape, and other values of what else was asked for, has
+        the same equilibria: it was found."""
         self.iterations = iterations
         """Linear systems solved."""
 
@@ -68,14 +68,8 @@ class PosesInversion:
 
     @property
     def ratios(self) -> dict[str, float]:
-        """Name -> stiffness over the density that weighs, of those asked for: all that shapes at rest tell."""
-        density = self._search.density
-        return {name: float(getattr(self.model, name)) / density for name in self.ratio_errors}
-
-    @property
-    def undetermined(self) -> tuple[str, ...]:
-        """Stiffnesses that were asked for and that these poses do not tell; they are those of the model."""
-        return tuple(name for name, error in self.ratio_errors.items() if not np.isfinite(error))
+        """Name -> stiffness over the density that weighs, of those the poses tell: shapes at rest tell no more."""
+        return {name: float(getattr(self.model, name)) / self._search.density for name in self._search.names}
 
     # ------------------------------------------------------------------- the poses
 
@@ -147,46 +141,38 @@ class PosesInversion:
 
     @property
     def reached(self) -> bool:
-        """Whether all poses are, within their noise, stable equilibria of the rest shape, with forces in the cones."""
-        return all(self._balanced) and all(self.stable) and self._misfit <= WITHIN * self._noise
+        """Whether all poses are stable equilibria of the rest shape, with forces in the cones of friction."""
+        return self._fits and all(self.stable)
+
+    @property
+    def _fits(self) -> bool:
+        return all(self._balanced) and _off(self.targets, self.positions) <= WITHIN
 
     @cached_property
-    def _balanced(self) -> BoolArray:
+    def _balanced(self) -> tuple[bool, ...]:
         """Of every pose, whether its positions are an equilibrium."""
-        search, out = self._search, []
-        part = BALANCED if search.noise == 0.0 else BALANCED_NOISY
-        for a, bodies in enumerate(search.bodies):
-            left = float(np.abs(search.unbalanced(self._fit, a)).max())
-            slip = float(outside(bodies.cones, self._fit.pushes[a]).max(initial=0.0))
-            out.append(max(left, slip) <= part * search.total)
-        return np.array(out, dtype=np.bool_)
-
-    @cached_property
-    def _misfit(self) -> float:
-        """m: root mean square of the coordinates, of equilibria off their poses."""
-        return float(np.sqrt(np.mean([(x - p) ** 2 for x, p in zip(self.positions, self.targets, strict=True)])))
+        return tuple(self._search.balanced(self._fit, a) for a in range(len(self._problems)))
 
     @property
     def problem(self) -> str:
         """Empty, or what is wrong and what would help."""
         said = []
-        if not self.reached:
+        if not self._fits:
             far = ", ".join(f"{1e3 * d:.3g}" for d in self.distances)
-            off = ", ".join(f"{f:.2g}" for f in self.imbalance)
-            if not all(self._balanced) or self._misfit > WITHIN * self._noise:
-                said.append(
-                    "no one rest shape was found that has all poses as equilibria: of the best one they are off by "
-                    f"{far} mm, and in the poses as given up to {off} N are left on free nodes; check faces, gravity, "
-                    "held nodes and stiffnesses, or give the noise of the poses, in m"
-                )
-            unstable = [str(a) for a, stands in enumerate(self.stable) if not stands]
-            if unstable:
-                said.append(f"pose {', '.join(unstable)} is not stable: the cloth is too soft for it")
-        for name in self.undetermined:
-            text = f"{name} is not determined by these poses, and is left as it was given"
-            if self._alike.get(name, False):
-                text += f": with {OTHER:g} times of it another rest shape has the same equilibria"
-            said.append(text + "; give further poses, under gravity from elsewhere")
+            left = ", ".join(f"{f:.2g}" for f in self.imbalance)
+            said.append(
+                "no one rest shape was found that has all poses as equilibria: those of the best compromise are off by "
+                f"{far} mm, and in the poses as given it leaves up to {left} N on free nodes; check faces, gravity, "
+                "held nodes, bodies and stiffnesses; poses are taken as exact"
+            )
+        unstable = [str(a) for a, stands in enumerate(self.stable) if not stands]
+        if unstable:
+            said.append(f"pose {', '.join(unstable)} is not stable: the cloth is too soft for it")
+        said.extend(
+            f"{name} is not determined by these poses, and is left as it was given: with {OTHER:g} times of it another "
+            "rest shape has the same equilibria; give further poses, under gravity from elsewhere"
+            for name in self.undetermined
+        )
         return "; ".join(said)
 
     # ------------------------------------------------------------------- what comes next
@@ -218,21 +204,18 @@ class PosesInversion:
         return problem.simulation(self._fit.positions[int(number)].copy(), timestep=timestep, **options)
 
     def __repr__(self) -> str:
-        known = ", ".join(f"{name} {getattr(self.model, name):.4g}" for name in self.ratio_errors)
+        known = ", ".join(f"{name} {getattr(self.model, name):.4g}" for name in self._search.names)
         state = "reached" if self.reached else "not reached"
         text = f"<PosesInversion of {len(self._problems)} poses of {self._problems[0].mesh!r}, {state}"
         return f"{text}, J {self.target_error:.1e} m^2{', ' + known if known else ''}>"
 
 
 def invert_poses(
-    target: Sequence[Any], fabric: Any, *, model: Any, self_collision: bool, unknown: Any, noise: Any, progress: bool
+    target: Sequence[Any], fabric: Any, *, model: Any, self_collision: bool, unknown: Any, progress: bool
 ) -> PosesInversion:
     """The rest shape whose equilibria are several poses; see `invert`."""
     poses, shell = as_poses(target), as_shell(model)
     names = as_stiffnesses(unknown, shell)
-    number = 0.0 if noise is None else as_float(noise)
-    if number is None or not 0.0 <= number < np.inf:
-        raise InputError(f"noise = {shown(noise)}: expected m, of every coordinate of the poses, or None if exact")
     problems, views, turns = [], [], []
     for k, pose in enumerate(poses):
         which = f"target[{k}]"
@@ -261,7 +244,7 @@ def invert_poses(
         if progress:
             print(f"  ... {line}", file=sys.stderr, flush=True)
 
-    return _Poses(problems, turns, views, shell, tell).invert(names, float(number))
+    return _Poses(problems, turns, views, shell, tell).invert(names)
 
 
 class _Poses:
@@ -275,50 +258,66 @@ class _Poses:
         self.start = np.mean([aligned(view.mesh.vertices, first) for view in views], axis=0)
         self.iterations = 0
 
-    def invert(self, names: tuple[str, ...], noise: float) -> PosesInversion:
-        """With what is not determined left as it is, one after the other."""
-        errors: dict[str, float] = {}
-        alike: dict[str, bool] = {}
-        sought = list(names)
-        while True:
-            search, fit, ended = self.fitted(tuple(sought), noise)
-            found = dict(zip(sought, search.uncertainty(fit, max(noise, EXACT)).tolist(), strict=True))
-            silent = [name for name in sought if not np.isfinite(found[name])]
-            if not silent or not ended:
-                break
-            sought.remove(silent[-1])
-            errors[silent[-1]] = np.inf
-        for name in errors:
-            other = replace(search.model_at(fit.logs), **{name: OTHER * getattr(self.model, name)})
-            alike[name] = self.fits(other, fit, noise)
-        every = {name: errors.get(name, found.get(name, np.inf)) for name in names}
-        return PosesInversion(self.problems, self.turns, search, fit, max(noise, EXACT), every, alike, self.iterations)
+    def invert(self, names: tuple[str, ...]) -> PosesInversion:
+        """With what is not determined left as it is."""
+        search, fit, fits = self.compromise(names)
+        model = search.model_at(fit.logs)
+        silent = [name for name in names if fits and self.alike(model, name, names, fit)]
+        if silent:
+            search, fit, _ = self.compromise(tuple(name for name in names if name not in silent))
+        return PosesInversion(self.problems, self.turns, search, fit, silent, self.iterations)
 
-    def fitted(self, names: tuple[str, ...], noise: float) -> tuple[Search, Fit, bool]:
-        """With the noise that is given; where poses do not fit each other, with more."""
-        size = float(np.ptp(self.start, axis=0).max())
-        best = None
-        for level in (noise, *[part * size for part in SUPPOSED if part * size > noise]):
-            if level != noise:
-                self.tell(f"poses do not fit each other: noise of {level:.1e} m supposed")
-            search = Search(self.views, self.model, self._density, names, self.start, level)
-            fit, ended = search.run(search.begin(self.start), self.tell)
-            self.iterations += search.iterations
-            if best is None or ended:
-                best = search, fit, ended
-            if ended:
-                break
-        assert best is not None
-        return best
+    def alike(self, model: Shell, name: str, names: tuple[str, ...], fit: Fit) -> bool:
+        """Whether with OTHER times a stiffness the poses are equilibria too, of another rest shape: it is sought at
+        once, and where that fails in four steps."""
+        others = tuple(one for one in names if one != name)
+        for steps in (1, 4):
+            own, points, fits = model, fit.points, True
+            for _ in range(steps):
+                own = replace(own, **{name: OTHER ** (1.0 / steps) * getattr(own, name)})
+                self.tell(f"whether {name} of {getattr(own, name):.4g} does as well")
+                search, found, fits = self.fitted(own, others, points, 0.0)
+                if not fits:
+                    break
+                own, points = search.model_at(found.logs), found.points
+            if fits:
+                return True
+        return False
 
-    def fits(self, model: Shell, fit: Fit, noise: float) -> bool:
-        """Whether another model has a rest shape with the same equilibria."""
-        search = Search(self.views, model, self._density, (), self.start, noise)
-        found, ended = search.run(search.begin(fit.points), self.tell)
+    def compromise(self, names: tuple[str, ...]) -> tuple[Search, Fit, bool]:
+        """What all poses are equilibria of; where there is no such thing, what comes near, not far from the start."""
+        found = self.fitted(self.model, names, self.start, 0.0)
+        for kept in () if found[2] else KEPT:
+            self.tell(f"poses do not fit each other: the rest shape is kept near its start, {kept:g}")
+            search, fit, ended = self.fitted(self.model, names, self.start, kept)
+            if ended and all(search.stable(fit, a) for a in range(len(self.views))):
+                return search, fit, False
+        return found
+
+    def fitted(self, model: Shell, names: tuple[str, ...], points: FloatArray, kept: float) -> tuple[Search, Fit, bool]:
+        """The search with these unknowns from a rest shape (n, 3), and whether it came to an end: with nothing kept, at
+        equilibria that are the poses."""
+        search = Search(self.views, model, self.problems[0].fabrics[0].weight_density, names, self.start, kept)
+        fit, ended = search.run(search.begin(self.admissible(model, points)), self.tell)
         self.iterations += search.iterations
-        off = [x - view.mesh.vertices for x, view in zip(found.positions, self.views, strict=True)]
-        return ended and float(np.sqrt(np.mean(np.square(off)))) <= WITHIN * max(noise, EXACT)
+        if kept == 0.0:
+            near = _off([view.mesh.vertices for view in self.views], fit.positions) <= WITHIN
+            ended = ended and near and all(search.balanced(fit, a) for a in range(len(self.views)))
+        return search, fit, ended
 
-    @property
-    def _density(self) -> float:
-        return self.problems[0].fabrics[0].weight_density
+    def admissible(self, model: Shell, points: FloatArray) -> FloatArray:
+        """A rest shape (n, 3) to begin with: of one pose on bodies, where there are many with forces out of the cones
+        and steps towards these are poor, one that was found force first."""
+        view = self.views[0]
+        if len(self.views) > 1 or np.all(view.supports.body == HAND):
+            return points
+        density = self.problems[0].fabrics[0].weight_density
+        search = ForceFirst(RestForces(view.mesh, model, density, view.gravity), view.supports, 0.8)
+        found = search.run(self.tell, search.start())
+        self.iterations += found.iterations
+        return found.points if found.load == 1.0 else points
+
+
+def _off(targets: Sequence[FloatArray], positions: Sequence[FloatArray]) -> float:
+    """m: root mean square of the coordinates, of positions off the poses."""
+    return float(np.sqrt(np.mean([(x - p) ** 2 for x, p in zip(positions, targets, strict=True)])))

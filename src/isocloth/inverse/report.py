@@ -108,9 +108,14 @@ def page(found: Inversion, title: str, seconds: float) -> str:
     target, faces = found.target, found.target.faces
     stretch = stretch_by_node(target, found.stretch)
     limit = strain_limit(stretch)
-    weight = "its weight" if found.reached else f"{found.load_reached:.3g} of its weight"
+    weight = "its weight" if found.load_reached == 1.0 else f"{found.load_reached:.3g} of its weight"
+    shown, place = f"target, and the forces that carry {weight}", target.vertices
+    if found.nearest is not None:
+        off = float(np.linalg.norm(found.positions - target.vertices, axis=1).max())
+        weight, place = "the nearest shape", found.positions
+        shown = f"nearest shape, off by {_length(off)} at most, and the forces that carry it"
     panels = [
-        Panel(f"target, and the forces that carry {weight}", target.vertices[None], faces, None, _arrows(found)),
+        Panel(shown, place[None], faces, None, _arrows(found)),
         Panel(f"naive: the target is the rest shape. It moves by {_length(naive.moved)}", naive.positions, faces),
         Panel(f"designed for {weight}: it moves by {_length(designed.moved)}", designed.positions, faces),
         Panel("rest shape, by stretch", found.rest.vertices[None], faces, strain_shades(stretch, limit), bodies=False),

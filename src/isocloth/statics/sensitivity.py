@@ -18,7 +18,7 @@ import scipy.sparse as sp
 
 from isocloth.adjoint import Products, Transposed
 from isocloth.adjoint.transposed import neutral
-from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.errors import ConvergenceError, InputError, InputTypeError
 from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.obstacles import Obstacle
@@ -29,6 +29,9 @@ from isocloth.statics.hessian import Hessian
 from isocloth.statics.polish import NEUTRAL, SOLVED, Polisher, residual_of
 from isocloth.statics.problem import Problem
 from isocloth.statics.touching import Touching
+
+#: of the weight: forces left, beyond those to which equilibria are solved, with which nothing is differentiated
+UNSETTLED = 10.0 * SOLVED
 
 #: a loss: positions (n, 3) m -> its value and its derivative (n, 3) in them; or the derivative alone
 Loss = Callable[[FloatArray], tuple[float, Any]]
@@ -147,8 +150,12 @@ def gradient_of(
     way = found[: 3 * n].reshape(-1, 3)
     remarks = [] if contact is None else contact.remarks()
     left = residual_of(solver.potential, tension, held, touching)
-    if left > SOLVED:
-        remarks.append(f"forces of {left:.1e} of the weight are left, so that the place itself is not exact")
+    if left > UNSETTLED:
+        raise ConvergenceError(
+            f"forces of {left:.1e} of the weight are left: the cloth came to rest by motion alone, among contacts that "
+            "Newton's method does not settle, and its derivative cannot be relied on; expected an equilibrium to "
+            f"{UNSETTLED:.0e}: start from another shape, or with less friction at sharp edges"
+        )
     if not definite and not stable():
         remarks.append("the equilibrium is unstable: a cloth that is changed does not stay on this branch")
     pulled = slope + np.asarray(whole.T @ found)[: 3 * n].reshape(-1, 3)
