@@ -59,7 +59,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     reached = spent = 0
     seconds: list[float] = []
     moved = Moved([], [])
-    left: list[tuple[Target, Inversion]] = []
+    left: list[tuple[Target, Inversion, float]] = []
     scenes = targets(quick) if quick else [skirt(), *targets(quick), top(), scanned_shirt()]
     for target in scenes:
         say(target.name)
@@ -72,7 +72,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
             _stays(result, target, found, moved, 0.2 if quick else STAYS)
             _pushed(result, target, found, moved, 0.1 if quick else STAYS)
         else:
-            left.append((target, found))
+            left.append((target, found, seconds[-1]))
             _lighter(result, target, found)
     many = len(scenes)
     if quick:
@@ -87,16 +87,18 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         _growth(result, say)
         _controls(result, say)
         _noise(result, say)
-        for target, found in left:
+        for target, found, took in left:
             say(f"{target.name}: nearest shape")
-            _nearest(result, target, found)
+            _nearest(result, target, found, took)
     result.notes.append(f"{spent} linear systems in all; forces aimed at 0.8 of the friction")
     return result
 
 
-def _inverted(target: Target) -> Inversion:
+def _inverted(target: Target, *, nearest: bool = False) -> Inversion:
+    """nearest: whether the nearest shape is sought too where the target is not reached."""
     return invert(
-        target.mesh, target.fabric, model=target.model, obstacles=target.obstacles, contacts=target.contacts
+        target.mesh, target.fabric, model=target.model, obstacles=target.obstacles, contacts=target.contacts,
+        nearest=nearest,
     )  # fmt: skip
 
 
@@ -280,11 +282,14 @@ def _at_most(seconds: float) -> Iterator[None]:
         signal.signal(signal.SIGPROF, before)
 
 
-def _nearest(result: Result, target: Target, found: Inversion) -> None:
-    """The nearest shape of a target that is not reached, beside what a cloth becomes whose rest shape is the target."""
+def _nearest(result: Result, target: Target, found: Inversion, took: float) -> None:
+    """The nearest shape of a target that is not reached, beside what a cloth becomes whose rest shape is the target.
+
+    took: s, of the search without it.
+    """
     name, begin = target.name, time.process_time()
     try:
-        with _at_most(PATIENCE):
+        with _at_most(took + PATIENCE):
             sagged = equilibrium(found.target, target.fabric, model=target.model, obstacles=target.obstacles)
             if sagged.converged:
                 off = sagged.positions - found.target.vertices
@@ -292,17 +297,22 @@ def _nearest(result: Result, target: Target, found: Inversion) -> None:
             else:
                 result.notes.append(f"{name}: a cloth whose rest shape is the target was not brought to rest")
             begin = time.process_time()
-            nearest = found.nearest
+            found = _inverted(target, nearest=True)
     except _Over:
         result.notes.append(f"{name}: the nearest shape was not found within {PATIENCE:g} s of processor time")
         return
-    if nearest is None:
+    seconds, near = time.process_time() - begin - took, found.nearest
+    if near is None:
         result.notes.append(f"{name}: no shape was found in which a cloth comes to rest")
         return
-    seconds = time.process_time() - begin
     result.info(f"{name}: J of the nearest shape, m^2", found.target_error, ".1e")
-    result.info(f"{name}: nearest shape, slope of the distance in the rest shape", nearest.gradient, ".1e")
-    result.info(f"{name}: nearest shape, processor time, s", seconds, ".1f")
+    result.info(f"{name}: nearest shape, slope of the distance with its barriers", near.gradient, ".1e")
+    result.info(f"{name}: nearest shape, by what part of J the barriers keep it away", near.gap, ".1e")
+    result.info(
+        f"{name}: nearest shape, smallest eigenvalue, of the least that is allowed",
+        near.smallest_eigenvalue / near.least, ".2f",
+    )  # fmt: skip
+    result.info(f"{name}: nearest shape, processor time beyond that of the search above, s", seconds, ".1f")
 
 
 def _pivots(stiffness: sp.csc_matrix) -> float:
