@@ -1,0 +1,268 @@
+"""Garments of inverse design that are let go on living: in the wind, on bodies that move, down on the ground.
+
+    python examples/after_inversion.py                       # five films, what they show in numbers
+    python examples/after_inversion.py -o after.png          # and one picture of them, a row each
+    python examples/after_inversion.py --films page hat      # some of them
+    python examples/after_inversion.py --quick               # two, coarse and short
+
+Every garment is inverted first, so that it begins at rest in its target; then something happens to it. Lines say how
+well steps went and what moved where, and what is not as physics says ends the program. See docs/inverse.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from PIL import Image
+
+import isocloth as ic
+
+THICKNESS = 1e-3
+KEPT = THICKNESS / 2  # from bodies
+
+TIMESTEP = 0.01
+
+
+class Film(NamedTuple):
+    """What happened: `numbers` are names and values in SI units, `wrong` what is not as it must be."""
+
+    name: str
+    trajectory: ic.Trajectory
+    numbers: dict[str, float]
+    wrong: list[str]
+
+
+# ------------------------------------------------------------------------------------------------------- garments
+
+
+def revolved(
+    profile: Sequence[tuple[float, float]], around: int, wave: Callable[[int, float], float] | None = None
+) -> ic.Mesh:
+    """Rings of radii and heights (m), every second one turned by half a step; wave(ring, angle) is added to radii."""
+    points, faces = [], []
+    for i, (r, z) in enumerate(profile):
+        for a in 2.0 * np.pi * (np.arange(around) + 0.5 * (i % 2)) / around:
+            wide = r + (wave(i, a) if wave else 0.0)
+            points.append((wide * np.cos(a), wide * np.sin(a), z))
+    for i in range(len(profile) - 1):
+        for j in range(around):
+            a, b = i * around + j, i * around + (j + 1) % around
+            c, d = a + around, b + around
+            faces += [(a, c, b), (b, c, d)] if i % 2 == 0 else [(a, c, d), (a, d, b)]
+    return ic.Mesh(np.array(points), np.array(faces))
+
+
+def inverted(target: ic.Mesh, fabric: ic.Fabric, shell: ic.models.DiscreteShell, **problem: object) -> ic.Inversion:
+    """The design, or why there is none."""
+    found = ic.invert(target, fabric, model=shell, progress=False, **problem)
+    if not found.reached:
+        raise SystemExit(f"the target was not reached: {found.problem}")
+    return found
+
+
+def smooth(time: float, begin: float, end: float) -> float:
+    """From 0 to 1 between two times (s), without a jerk."""
+    s = float(np.clip((time - begin) / (end - begin), 0.0, 1.0))
+    return s * s * s * (10.0 - 15.0 * s + 6.0 * s * s)
+
+
+class Gust:
+    """Wind that rises within `rise` seconds: `ic.AirDrag` at a part of its speed."""
+
+    def __init__(self, mesh: ic.Mesh, wind: Sequence[float], rise: float) -> None:
+        self.drag, self.full, self.rise = ic.AirDrag(mesh), np.array(wind), rise
+
+    def __call__(self, time: float, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
+        self.drag.wind = smooth(time, 0.0, self.rise) * self.full
+        return self.drag(time, positions, velocities)
+
+
+def finished(name: str, found: ic.Inversion, trajectory: ic.Trajectory, least: float = 1.0) -> Film:
+    """With the numbers of every film; `least` is the part of the steps that must converge."""
+    stretch = ic.measure.edge_stretch(found.rest, trajectory.positions).max
+    numbers = {
+        "converged": float(np.mean(trajectory.reports["converged"])),
+        "gap": float(np.min(trajectory.reports["min_gap"])),
+        "stretch": float(np.max(stretch)),
+        "moved": float(np.linalg.norm(trajectory.positions - trajectory.positions[0], axis=2).max()),
+    }
+    film = Film(name, trajectory, numbers, [])
+    must(film, numbers["converged"] >= least, f"{100 * (1 - numbers['converged']):.1f} % of the steps did not converge")
+    must(film, numbers["gap"] > -0.1 * THICKNESS, "the cloth is too deep in a body")
+    return film
+
+
+def must(film: Film, true: bool, otherwise: str) -> None:
+    if not true:
+        film.wrong.append(otherwise)
+
+
+# ---------------------------------------------------------------------------------------------------------- films
+
+
+def page(quick: bool = False) -> Film:
+    """A page that lies with its free edge turned up: wind gets under it and turns it over."""
+    along, across = (16, 7) if quick else (29, 15)
+    flat = ic.meshes.rectangle(0.2, 0.14, (along, across), element="triangle")
+    s = flat.vertices[:, 0] / 0.2
+    arch = 0.012 * np.sin(np.pi * np.clip(s / 0.45, 0.0, 1.0)) ** 2 + 0.004 * (1.0 - np.clip(s / 0.45, 0.0, 1.0)) ** 3
+    lip = 0.045 * np.clip((s - 0.6) / 0.4, 0.0, 1.0) ** 2
+    height = KEPT + arch + lip
+    target = flat.with_vertices(np.stack([*flat.vertices[:, :2].T, height], axis=1))
+    spine = np.flatnonzero(s < 1e-9)
+    paper, shell = ic.Fabric(density=0.1, thickness=THICKNESS, damping=0.5), ic.models.DiscreteShell(stretch=50.0, bending=4e-4)
+    table = ic.Floor(friction=0.4)
+    found = inverted(target, paper, shell, obstacles=[table], held=spine)
+    sim = found.simulation(timestep=TIMESTEP, extra_force=Gust(found.target, (-5.0, 0.0, 0.0), 0.2))
+    film = finished("page", found, sim.run(0.2 if quick else 1.0))
+    x, z = film.trajectory.positions[..., 0], film.trajectory.positions[..., 2]
+    free = s > 1.0 - 1e-9
+    film.numbers.update(lift=float(z[:, free].mean(axis=1).max()), edge_begins=float(x[0, free].mean()), edge_ends=float(x[-1, free].mean()))
+    return film
+
+
+def hat(quick: bool = False) -> Film:
+    """A hat on a head: wind lifts it and takes it away."""
+    around, crown, brim = (20, 5, 3) if quick else (36, 7, 6)
+    radius = 0.1
+    level = np.radians(np.linspace(15.0, 72.0, crown))
+    off = np.where(np.arange(crown) < crown // 2, 1.0, 1.015 + 0.005 * np.arange(crown))
+    profile = [(radius * f * np.sin(a), radius * f * np.cos(a)) for a, f in zip(level, off, strict=True)]
+    r, z = profile[-1]
+    profile += [(r + 0.05 * k / brim, z - 0.015 * k / brim) for k in range(1, brim + 1)]
+    head = ic.Sphere([0, 0, 0], radius - KEPT, friction=0.5, name="head")
+    neck = ic.Capsule([0, 0, -0.2], [0, 0, -0.08], 0.045, name="neck")
+    felt, shell = ic.Fabric(density=0.3, thickness=THICKNESS, damping=0.3), ic.models.DiscreteShell(stretch=20.0, bending=1e-3)
+    found = inverted(revolved(profile, around), felt, shell, obstacles=[head, neck])
+    sim = found.simulation(timestep=TIMESTEP, extra_force=Gust(found.target, (9.0, 0.0, 2.5), 0.3))
+    film = finished("hat", found, sim.run(0.2 if quick else 0.7))
+    centre = film.trajectory.positions.mean(axis=1)
+    film.numbers.update(downwind=float(centre[-1, 0] - centre[0, 0]), aside=float(np.abs(centre[:, 1]).max()))
+    return film
+
+
+def sleeve(quick: bool = False) -> Film:
+    """A puff sleeve on an arm that is raised, and swings on."""
+    around, rings, radius, length = 24, 15, 0.05, 0.24
+    away = radius
+
+    def place(i: int, j: int) -> tuple[float, float, float]:
+        a = 2.0 * np.pi * (j + 0.5 * (i % 2)) / around
+        puff = 0.025 * np.sin(np.pi * i / (rings - 1))
+        low = 0.5 * (1.0 - np.cos(a))  # it lies on the arm above, and is the wider the further it is below
+        return length * i / (rings - 1), (away + puff * low) * np.sin(a), (away + (puff + 0.02) * low**2) * np.cos(a)
+
+    tube = revolved([(1.0, float(-i)) for i in range(rings)], around)
+    target = ic.Mesh(np.array([place(i, j) for i in range(rings) for j in range(around)]), tube.faces[:, ::-1].copy())
+    shoulder = np.array([-0.1, 0.0, 0.0])
+    arm = ic.Capsule(shoulder, [0.34, 0, 0], radius - KEPT, friction=0.7, name="arm")
+    cotton, shell = ic.Fabric(density=0.3, thickness=THICKNESS, damping=0.5), ic.models.DiscreteShell(stretch=2.0, bending=5e-4)
+    found = inverted(target, cotton, shell, obstacles=[arm])
+    sim = found.simulation(timestep=TIMESTEP)
+    reach = arm.centre() - shoulder
+
+    def turned(time: float) -> np.ndarray:
+        angle = np.radians(22.0) * (smooth(time, 0.0, 0.4) - 2.0 * smooth(time, 0.5, 0.9))
+        c, s = np.cos(angle), np.sin(angle)
+        return np.array([[c, 0.0, -s], [0.0, 1.0, 0.0], [s, 0.0, c]])
+
+    def move(sim: ic.Simulation) -> None:
+        turn = turned(sim.time + TIMESTEP)
+        sim.move_to(arm, shoulder + turn @ reach, turn)
+
+    move(sim)
+    film = finished("sleeve", found, sim.run(1.2, on_frame=move))
+    # where it would be if it were fixed to the arm
+    stiff = np.array([shoulder + (film.trajectory.positions[0] - shoulder) @ turned(t).T for t in film.trajectory.times])
+    on = np.array([p for p in found.contact_nodes])
+    slip = np.linalg.norm(film.trajectory.positions - stiff, axis=2)
+    film.numbers.update(slip_where_it_lay=float(slip[:, on].max()), swing=float(slip.max()), arm_moved=float(np.linalg.norm(stiff - stiff[0], axis=2).max()))
+    return film
+
+
+def skirt(quick: bool = False) -> Film:
+    """A skirt whose wearer sits down: its hem comes to the ground."""
+    rings, around, radius, at = 15, 40, 0.15, np.radians(55.0)
+    last = rings - 1
+    r, z = radius * np.sin(at), radius * np.cos(at)
+    profile = [(r, z)] + [(r + 0.01 + 0.18 * k / last, z - 0.4 * k / last) for k in range(1, rings)]
+
+    def wave(i: int, a: float) -> float:
+        return 0.03 * max(i - 1, 0) / (last - 1) * (1.0 + np.cos(8.0 * a))
+
+    hips = ic.Sphere([0, 0, 0], radius - KEPT, friction=0.7, name="hips")
+    ground = ic.Floor(height=profile[-1][1] - 0.03, friction=0.4, name="ground")
+    cloth, shell = ic.Fabric(density=0.15, thickness=THICKNESS, damping=0.5), ic.models.DiscreteShell(stretch=5.0, bending=2e-3)
+    found = inverted(revolved(profile, around, wave), cloth, shell, obstacles=[hips, ground], self_collision=True)
+    sim = found.simulation(timestep=TIMESTEP)
+    loads: list[tuple[float, float]] = []
+
+    def down(sim: ic.Simulation) -> None:
+        sim.move_to(hips, [0.0, 0.0, -0.14 * smooth(sim.time + TIMESTEP, 0.05, 1.0)])
+        loads.append((float(-sim.forces[ground].force[2]), float(-sim.forces[hips].force[2])))
+
+    down(sim)
+    film = finished("skirt", found, sim.run(1.4, on_frame=down))
+    weight = float(9.81 * 0.15 * found.rest.area)
+    on_ground, on_hips = np.array(loads)[-15:].mean(axis=0)
+    film.numbers.update(weight=weight, on_ground=on_ground, on_hips=on_hips, on_ground_at_first=loads[1][0])
+    return film
+
+
+def cape(quick: bool = False) -> Film:
+    """A cape that lies on shoulders as a glove, shaken with them."""
+    around, radius = 40, 0.12
+    profile = [(radius * np.sin(a), radius * np.cos(a)) for a in np.radians(np.linspace(14.0, 84.0, 11))]
+    r, z = profile[-1]
+    profile += [(r + 0.004 + 0.01 * k, z - 0.017 * k) for k in range(1, 8)]
+
+    def wave(i: int, a: float) -> float:
+        return 0.002 * max(i - 10, 0) * np.cos(6.0 * a)
+
+    torso = ic.Capsule([0, 0, -0.3], [0, 0, 0], radius - KEPT, friction=0.6, name="torso")
+    wool, shell = ic.Fabric(density=0.4, thickness=THICKNESS, damping=0.5), ic.models.DiscreteShell(stretch=10.0, bending=5e-4)
+    found = inverted(revolved(profile, around, wave), wool, shell, obstacles=[torso])
+    sim = found.simulation(timestep=TIMESTEP)
+    centre = torso.centre()
+
+    def place(time: float) -> np.ndarray:
+        part = smooth(time, 0.0, 0.2) * (1.0 - smooth(time, 0.8, 1.0))
+        return np.array([0.04 * part * np.sin(2.0 * np.pi * 2.5 * time), 0.0, 0.0])
+
+    def shake(sim: ic.Simulation) -> None:
+        sim.move_to(torso, centre + place(sim.time + TIMESTEP))
+
+    shake(sim)
+    film = finished("cape", found, sim.run(1.2, on_frame=shake))
+    stiff = film.trajectory.positions[0] + np.array([place(t) for t in film.trajectory.times])[:, None]
+    slip = np.linalg.norm(film.trajectory.positions - stiff, axis=2)
+    on = found.contact_nodes
+    film.numbers.update(touching=len(on) / len(found.rest.vertices), slip=float(slip[:, on].max()), swing=float(slip.max()), ends=float(slip[-1].max()))
+    return film
+
+
+FILMS = {"page": page, "hat": hat, "sleeve": sleeve, "skirt": skirt, "cape": cape}
+
+
+def main(arguments: Sequence[str] | None = None) -> list[Film]:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("-o", "--output", help="a picture of all films")
+    parser.add_argument("--films", nargs="+", choices=FILMS, help="these only")
+    parser.add_argument("--quick", action="store_true", help="page and hat alone, coarse and short")
+    chosen = parser.parse_args(arguments)
+    made = []
+    for name in chosen.films or (["page", "hat"] if chosen.quick else FILMS):
+        film = FILMS[name](chosen.quick)
+        made.append(film)
+        print(f"{name}: " + ", ".join(f"{key} {value:.3g}" for key, value in film.numbers.items()), *film.wrong, flush=True)
+    if chosen.output:
+        rows = [ic.pictures.contact_sheet(film.trajectory, count=6, width=1080, height=200) for film in made]
+        Image.fromarray(np.concatenate(rows)).quantize(128).save(chosen.output, optimize=True)
+    return made
+
+
+if __name__ == "__main__":
+    main()
