@@ -127,7 +127,7 @@ def page(quick: bool = False) -> Film:
     height = KEPT + arch + lip
     target = flat.with_vertices(np.stack([*flat.vertices[:, :2].T, height], axis=1))
     spine = np.flatnonzero(s < 1e-9)
-    paper = ic.Fabric(density=0.1, thickness=THICKNESS, damping=0.5)
+    paper = ic.Fabric(density=0.1, thickness=THICKNESS, damping=0.02)
     shell = ic.models.DiscreteShell(stretch=50.0, bending=4e-4)
     book = ic.Box([0.0, 0.07, -0.0125], [0.44, 0.16, 0.025], friction=0.4, name="book")
     found = inverted(target, paper, shell, obstacles=[book], held=spine)
@@ -156,7 +156,7 @@ def hat(quick: bool = False) -> Film:
     profile += [(r + 0.05 * k / brim, z + 0.012 * k / brim) for k in range(1, brim + 1)]
     head = ic.Sphere([0, 0, 0], radius - KEPT, friction=0.5, name="head")
     neck = ic.Capsule([0, 0, -0.2], [0, 0, -0.08], 0.045, name="neck")
-    felt = ic.Fabric(density=0.3, thickness=THICKNESS, damping=0.3)
+    felt = ic.Fabric(density=0.3, thickness=THICKNESS, damping=0.02)
     shell = ic.models.DiscreteShell(stretch=20.0, bending=1e-3)
     found = inverted(revolved(profile, around), felt, shell, obstacles=[head, neck])
     sim = found.simulation(timestep=TIMESTEP, extra_force=Gust(found.target, (6.0, 0.0, 1.5), 0.2, radius))
