@@ -36,9 +36,14 @@ EXPECTED = {
     ),
 }
 
+# longer ones, with arguments: each has a file of tests beside this one
+LONG = {"after_inversion"}
+
 
 def test_no_example_is_forgotten() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(EXPECTED)
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(EXPECTED) | LONG
+    for name in LONG:
+        assert (Path(__file__).parent / f"test_{name}.py").is_file()
 
 
 @pytest.mark.parametrize("name", EXPECTED)
