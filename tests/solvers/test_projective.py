@@ -102,7 +102,8 @@ def test_contacts_are_visited_outwards_from_the_obstacle() -> None:
 def test_a_stack_of_layers_stands_if_they_are_visited_in_order() -> None:
     height, count = FABRIC.thickness, 4
     sheet = ic.meshes.rectangle(0.1, 0.1, shape=(3, 3), element="triangle")
-    parts = [sheet.vertices + np.array([0.0, 0.0, height * (k + 0.5)]) for k in range(count)]
+    # a tenth of a thickness apart, so that they fall onto each other
+    parts = [sheet.vertices + np.array([0.0, 0.0, height * (1.1 * k + 0.5)]) for k in range(count)]
     faces = np.concatenate([sheet.faces + k * sheet.n_vertices for k in range(count)])
 
     def stack(ordered: bool) -> ic.Simulation:

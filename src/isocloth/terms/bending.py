@@ -98,22 +98,24 @@ def hessian(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
     kinds = np.full(n, 3)  # how many kinds of curvature a node can have: across a free border there is none
     kinds[mesh.boundary_nodes] = 2
     kinds[mesh.corners] = 1
-    entries: list[tuple[np.ndarray, np.ndarray]] = [(np.empty(0), np.empty(0))] * n
-    frames = first, second, normals
-    rings: list[np.ndarray] = [near.indices[near.indptr[k] : near.indptr[k + 1]] for k in range(n)]
-    pending = _fit_all(mesh.vertices, np.arange(n), rings, frames, kinds, entries)
-    for reach in (_WIDER, np.inf):
-        for k in pending:
-            ring, further = (part.indices[part.indptr[k] : part.indptr[k + 1]] for part in (near, wide))
+    entries: list[tuple[np.ndarray, np.ndarray]] = []
+    for k in range(n):
+        frame = (first[k], second[k], normals[k])
+        ring = near.indices[near.indptr[k] : near.indptr[k + 1]]
+        nodes, weights, shown = _fit(mesh.vertices, k, ring, *frame)
+        if shown < kinds[k]:
+            further = wide.indices[wide.indptr[k] : wide.indptr[k + 1]]
             distance = np.linalg.norm(mesh.vertices[further] - mesh.vertices[k], axis=1)
             radius = np.linalg.norm(mesh.vertices[ring] - mesh.vertices[k], axis=1).sum() / (len(ring) - 1)
-            rings[k] = further[distance <= reach * radius]
-        pending = _fit_all(mesh.vertices, pending, rings, frames, kinds, entries)
-    for k in range(n):
+            ring = further[distance <= _WIDER * radius]
+            nodes, weights, shown = _fit(mesh.vertices, k, ring, *frame)
+            if shown < kinds[k]:
+                nodes, weights, shown = _fit(mesh.vertices, k, further, *frame)
         if kinds[k] < 3:
-            entries[k][1][2] = 0.0
+            weights[2] = 0.0
         if kinds[k] < 2:
-            entries[k][1][0] = 0.0
+            weights[0] = 0.0
+        entries.append((nodes, weights))
     rows = np.repeat(np.arange(n), [len(nodes) for nodes, _ in entries])
     cols = np.concatenate([nodes for nodes, _ in entries])
     values = np.concatenate([v for _, v in entries], axis=1)
@@ -142,54 +144,37 @@ def _neighbours(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix]:
     return near, sp.csr_matrix(near @ near)
 
 
-def _fit_all(
-    vertices: FloatArray, which: np.ndarray, rings: list[np.ndarray], frames: tuple[FloatArray, FloatArray, FloatArray],
-    kinds: np.ndarray, entries: list[tuple[np.ndarray, np.ndarray]],
-) -> np.ndarray:  # fmt: skip
-    """Fit at some nodes, to their rings; returns those that show less kinds of curvature than they can have."""
-    sizes, short = np.array([len(rings[k]) for k in which], dtype=np.int64), []
-    for size in np.unique(sizes):
-        own = which[sizes == size]
-        ring = np.array([rings[k][rings[k] != k] for k in own])
-        nodes, weights, shown = _fit(vertices, own, ring, *(axis[own] for axis in frames))
-        for k, place, weight in zip(own, nodes, weights, strict=True):
-            entries[k] = (place, weight)
-        short.append(own[shown < kinds[own]])
-    return np.sort(np.concatenate(short)) if short else which
-
-
 def _fit(
-    vertices: FloatArray, k: np.ndarray, ring: np.ndarray, d1: FloatArray, d2: FloatArray, normal: FloatArray
-) -> tuple[np.ndarray, FloatArray, np.ndarray]:
-    """Weights (b, 3, p) that take the positions of p nodes to phi_xx, phi_xy, phi_yy at nodes k (b,), and how many (b,)
-    are shown, from rings (b, p - 1) and frames (b, 3).
+    vertices: FloatArray, k: int, ring: np.ndarray, d1: FloatArray, d2: FloatArray, normal: FloatArray
+) -> tuple[np.ndarray, FloatArray, int]:
+    """Weights (3, p) that take the positions of p nodes to phi_xx, phi_xy, phi_yy at node k, and how many are shown.
 
     The fit passes through node k, which makes a zigzag of neighbouring nodes visible at full strength. What an affine
     map explains is taken out first, so that no flat state has curvature; then the kinds of curvature that are left
     visible are fitted and the others taken as zero.
     """
-    offset = vertices[ring] - vertices[k][:, None]
+    ring = ring[ring != k]
+    offset = vertices[ring] - vertices[k]
     # unroll the neighbours into the tangent plane, keeping their distance, so that curved rest shapes do not shrink
-    x, y, z = (np.einsum("bpd,bd->bp", offset, axis) for axis in (d1, d2, normal))
+    x, y = offset @ d1, offset @ d2
     flat = np.hypot(x, y)
-    reach = np.sqrt(flat**2 + z**2)
+    reach = np.sqrt(flat**2 + (offset @ normal) ** 2)
     stretch = reach / np.where(flat > 0, flat, 1.0)
     x, y = x * stretch, y * stretch
     # in units of the ring's own extent along either axis: long thin elements are then like any other
-    hx, hy = (np.sqrt(np.mean(part**2, axis=1, keepdims=True)) for part in (x, y))
-    hx = np.maximum(hx, 1e-3 * hy)
-    hy = np.maximum(hy, 1e-3 * hx)
+    hx, hy = np.sqrt(np.mean(x**2)), np.sqrt(np.mean(y**2))
+    hx, hy = max(hx, 1e-3 * hy), max(hy, 1e-3 * hx)
     x, y = x / hx, y / hy
-    # near nodes count more: on a grid the straight neighbours, not the diagonal ones
-    weight = 1.0 / np.hypot(x, y) ** 3
-    affine, _ = np.linalg.qr(weight[..., None] * np.stack([x, y], axis=2))
+    weight = (
+        1.0 / np.hypot(x, y) ** 3
+    )  # near nodes count more: on a grid the straight neighbours, not the diagonal ones
+    affine, _ = np.linalg.qr(weight[:, None] * np.stack([x, y], axis=1))
     # sqrt(2) makes the singular values of xx, xy, yy comparable whatever the direction of the frame
-    quadratic = weight[..., None] * np.stack([0.5 * x * x, x * y / np.sqrt(2.0), 0.5 * y * y], axis=2)
-    quadratic -= affine @ (affine.transpose(0, 2, 1) @ quadratic)
+    quadratic = weight[:, None] * np.stack([0.5 * x * x, x * y / np.sqrt(2.0), 0.5 * y * y], axis=1)
+    quadratic -= affine @ (affine.T @ quadratic)
     u, s, vt = np.linalg.svd(quadratic, full_matrices=False)
-    shown = s > _RESOLVED * np.maximum(s[:, :1], 0.25)
-    inverse = np.where(shown, 1.0 / np.where(shown, s, 1.0), 0.0)
-    second = (vt.transpose(0, 2, 1) * inverse[:, None]) @ (u.transpose(0, 2, 1) * weight[:, None])  # (b, 3, p - 1)
-    second /= np.stack([hx * hx, np.sqrt(2.0) * hx * hy, hy * hy], axis=1)
-    nodes = np.concatenate([ring, k[:, None]], axis=1)
-    return nodes, np.concatenate([second, -second.sum(axis=2, keepdims=True)], axis=2), shown.sum(axis=1)
+    shown = s > _RESOLVED * max(s[0], 0.25)
+    second = (vt.T[:, shown] / s[shown]) @ (u.T[shown] * weight)  # (3, p)
+    second /= np.array([hx * hx, np.sqrt(2.0) * hx * hy, hy * hy])[:, None]
+    nodes = np.concatenate([ring, [k]])
+    return nodes, np.concatenate([second, -second.sum(axis=1, keepdims=True)], axis=1), int(shown.sum())
