@@ -19,7 +19,7 @@ from isocloth.contact.options import ContactOptions
 from isocloth.friction.coulomb import prepare
 from isocloth.friction.exact.contact_space import CoulombProblem, Touching
 from isocloth.friction.exact.error import law_error
-from isocloth.friction.exact.solve import GaussSeidelAnswer, GaussSeidelOptions
+from isocloth.friction.exact.solve import GaussSeidelAnswer, GaussSeidelOptions, gauss_seidel
 from isocloth.friction.exact.sweep import displacements
 from isocloth.friction.linearised import nodal_forces
 from isocloth.simulation import Simulation
@@ -48,6 +48,7 @@ class Compared(NamedTuple):
     law: float  # error of Alart and Curnier of the default answer, relative to the largest force ...
     exact: GaussSeidelAnswer  # ... and all of the other
     settled: bool  # whether the default answer did not change any more
+    kept: float  # how far Gauss-Seidel goes from the default answer when it begins there, of the largest displacement
 
 
 class BothLaws(GaussSeidelNewton):
@@ -124,6 +125,7 @@ def _compare(
     r = np.einsum("kid,kd->ki", touching.frames, default.force).ravel()
     u = np.empty_like(r)
     displacements(problem, r, u)
+    again = gauss_seidel(problem, r, EXACT)
     nodal = [nodal_forces(c, step.held, law.force) for law in laws]
     return Compared(
         contacts=len(pressing),
@@ -134,7 +136,17 @@ def _compare(
         law=law_error(problem, u, r)[1] / largest,
         exact=answer,
         settled=settled,
+        kept=_moved(problem, u, r, again),
     )
+
+
+def _moved(problem: CoulombProblem, u: FloatArray, r: FloatArray, again: GaussSeidelAnswer) -> float:
+    """How far displacements (3c,) of contacts are from those of another answer, of the largest; inf if it is none."""
+    if not again.converged:
+        return np.inf
+    other = np.empty_like(u)
+    displacements(problem, again.force, other)
+    return float(np.abs(other - u).max() / max(np.abs(u).max(), np.abs(problem.b).max()))
 
 
 def watched(sim: Simulation, every: int = 1) -> BothLaws:
