@@ -35,7 +35,7 @@ from isocloth.statics.find import Found, find
 from isocloth.statics.hessian import Hessian
 from isocloth.statics.polish import Polisher
 from isocloth.statics.problem import Problem, Scene
-from isocloth.statics.stability import smallest_mode
+from isocloth.statics.stability import sliding_on, smallest_mode
 from isocloth.statics.touching import Touching
 
 #: of gravity over the size of the cloth: the least eigenvalue, and how far above it the barrier begins
@@ -296,11 +296,9 @@ def steady(solver: Polisher, tension: FloatArray, touching: Touching | None) -> 
     while not hessian.factorise():
         if touching is None or slides is None or not slides.any():
             return None
-        way = np.where(slides, touching.along_slides(smallest_mode(hessian)[1]), 0.0)
-        way *= np.sign(way.sum()) or 1.0
-        if not (slides & (way < 0.0)).any():
+        slides = sliding_on(touching, slides, smallest_mode(hessian)[1])
+        if slides is None:
             return None
-        slides = slides & (way > way.min())
         hessian = solver.hessian(tension, touching, slides)
     return hessian
 

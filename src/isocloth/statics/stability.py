@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from isocloth.base.typing import FloatArray
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.statics.hessian import Hessian
 from isocloth.statics.polish import NEUTRAL, Polisher
 from isocloth.statics.touching import Touching
@@ -66,15 +66,20 @@ def softest(solver: Polisher, tension: FloatArray, touching: Touching | None) ->
     if touching is None:
         return eigenvalue, mode
     slides = touching.sliding
-    while eigenvalue < 0.0 and slides.any():
-        way = np.where(slides, touching.along_slides(mode), 0.0)
-        way *= np.sign(way.sum()) or 1.0
-        back = slides & (way < 0.0)
-        if not back.any():
+    while eigenvalue < 0.0:
+        fewer = sliding_on(touching, slides, mode)
+        if fewer is None:
             break
-        slides = slides & (way > way.min())
+        slides = fewer
         eigenvalue, mode = smallest_mode(solver.hessian(tension, touching, slides))
     return eigenvalue, mode
+
+
+def sliding_on(touching: Touching, slides: BoolArray, mode: FloatArray) -> BoolArray | None:
+    """Of sliding contacts (c,) all but the one that a mode (n, 3) moves back most; None where it moves none back."""
+    way = np.where(slides, touching.along_slides(mode), 0.0)
+    way *= np.sign(way.sum()) or 1.0
+    return np.asarray(slides & (way > way.min())) if (slides & (way < 0.0)).any() else None
 
 
 def lasts(solver: Polisher, tension: FloatArray, touching: Touching | None) -> bool:
