@@ -122,10 +122,6 @@ class ForceFirst:
         self.rounding = ROUNDING * np.finfo(np.float64).eps * stiffest * size * float(np.sqrt(3 * n))
         self.iterations = 0
 
-    def moved(self, positions: FloatArray) -> ForceFirst:
-        """The search for a shape (n, 3) that differs in nodes that nothing touches."""
-        return ForceFirst(self.forces.at(positions), self.supports, self.margin)
-
     # ------------------------------------------------------------------- forces
 
     def wish(self, pinned: bool) -> FloatArray:

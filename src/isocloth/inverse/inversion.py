@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
@@ -341,10 +340,10 @@ def invert(
             raise InputError(
                 f"checkpoint = {shown(checkpoint)} with several poses: expected None; they are found at once"
             )
-        return invert_poses(
-            target, fabric, model=model, self_collision=self_collision, unknown=unknown,
-            progress=bool(progress) and sys.stderr.isatty(),
-        )  # fmt: skip
+        with closing(Meter(progress)) as meter:
+            return invert_poses(
+                target, fabric, model=model, self_collision=self_collision, unknown=unknown, progress=meter.say
+            )
     if not isinstance(unknown, list | tuple) or len(unknown):
         raise InputError(
             "unknown goes with several poses: one shape tells no stiffness; give a list, [ic.Pose(...), ...]"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -16,7 +15,7 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.detector import ContactDetector
 from isocloth.inverse.arguments import as_shell, as_stiffnesses
 from isocloth.inverse.balance import outside
-from isocloth.inverse.force_first import ForceFirst
+from isocloth.inverse.force_first import ForceFirst, Progress
 from isocloth.inverse.joint import Fit, Search, View
 from isocloth.inverse.pose import aligned, as_poses, downwards, turned_obstacle
 from isocloth.inverse.rest_forces import RestForces
@@ -211,7 +210,7 @@ class PosesInversion:
 
 
 def invert_poses(
-    target: Sequence[Any], fabric: Any, *, model: Any, self_collision: bool, unknown: Any, progress: bool
+    target: Sequence[Any], fabric: Any, *, model: Any, self_collision: bool, unknown: Any, progress: Progress
 ) -> PosesInversion:
     """The rest shape whose equilibria are several poses; see `invert`."""
     poses, shell = as_poses(target), as_shell(model)
@@ -240,18 +239,14 @@ def invert_poses(
         turns.append(turn)
         views.append(View(mesh, gravity, supports))
 
-    def tell(line: str) -> None:
-        if progress:
-            print(f"  ... {line}", file=sys.stderr, flush=True)
-
-    return _Poses(problems, turns, views, shell, tell).invert(names)
+    return _Poses(problems, turns, views, shell, progress).invert(names)
 
 
 class _Poses:
     """Poses that were checked, and searches in them."""
 
     def __init__(
-        self, problems: list[Problem], turns: list[FloatArray], views: list[View], model: Shell, tell: Any
+        self, problems: list[Problem], turns: list[FloatArray], views: list[View], model: Shell, tell: Progress
     ) -> None:
         self.problems, self.turns, self.views, self.model, self.tell = problems, turns, views, model, tell
         first = views[0].mesh.vertices
