@@ -32,6 +32,8 @@ from isocloth.solvers.gauss_seidel_newton import GaussSeidelNewton
 STIFFNESS = 1e5
 #: rounds of the method of multipliers, and the change of forces at which they end, relative to the largest
 ROUNDS, SETTLED = 12, 1e-11
+#: to which answers have to agree, relative to the largest force, and to the largest displacement, free or not
+AGREEMENT = 1e-6
 EXACT = GaussSeidelOptions(tolerance=1e-11, max_sweeps=3000)
 
 
@@ -48,7 +50,7 @@ class Compared(NamedTuple):
     law: float  # error of Alart and Curnier of the default answer, relative to the largest force ...
     exact: GaussSeidelAnswer  # ... and all of the other
     settled: bool  # whether the default answer did not change any more
-    kept: float  # how far Gauss-Seidel goes from the default answer when it begins there, of the largest displacement
+    kept: float  # how far Gauss-Seidel goes from a default answer that differs when it begins there; else 0
 
 
 class BothLaws(GaussSeidelNewton):
@@ -125,7 +127,6 @@ def _compare(
     r = np.einsum("kid,kd->ki", touching.frames, default.force).ravel()
     u = np.empty_like(r)
     displacements(problem, r, u)
-    again = gauss_seidel(problem, r, EXACT)
     nodal = [nodal_forces(c, step.held, law.force) for law in laws]
     return Compared(
         contacts=len(pressing),
@@ -136,11 +137,11 @@ def _compare(
         law=law_error(problem, u, r)[1] / largest,
         exact=answer,
         settled=settled,
-        kept=_moved(problem, u, r, again),
+        kept=_moved(problem, u, gauss_seidel(problem, r, EXACT)) if apart >= AGREEMENT else 0.0,
     )
 
 
-def _moved(problem: CoulombProblem, u: FloatArray, r: FloatArray, again: GaussSeidelAnswer) -> float:
+def _moved(problem: CoulombProblem, u: FloatArray, again: GaussSeidelAnswer) -> float:
     """How far displacements (3c,) of contacts are from those of another answer, of the largest; inf if it is none."""
     if not again.converged:
         return np.inf

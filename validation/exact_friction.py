@@ -12,15 +12,13 @@ from isocloth.friction.active_set import ActiveSetOptions, solve_active_set
 from isocloth.friction.contact_qp import ContactQP
 from isocloth.friction.exact.recorded import solve_recorded
 from isocloth.sparse.analysis import Analysis
-from validation.both_laws import EXACT, Compared, watched
+from validation.both_laws import AGREEMENT, EXACT, Compared, watched
 from validation.contact_problems import CLOSED
 from validation.recorded_scenes import Excerpt, excerpts, record
 from validation.result import Result, Say, silent
 
 TITLE = "Coulomb's law by Gauss-Seidel over contacts against the default law and the active set"
 
-#: to which answers have to agree, relative to the largest force, and to the largest displacement, free or not
-AGREEMENT = 1e-6
 #: error of Alart and Curnier up to which an answer counts as one
 LAWFUL = 1e-8
 #: forces are compared where the error of the law over the smallest eigenvalue of W is below this part of AGREEMENT
