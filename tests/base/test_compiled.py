@@ -1,3 +1,4 @@
+import ast
 import os
 import shutil
 import subprocess
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import isocloth
-from isocloth.base.compiled import sources
+from isocloth.base.compiled import _imported, sources
 
 PACKAGE = Path(isocloth.__file__).parent
 
@@ -44,6 +45,48 @@ def test_a_package_that_is_only_newer_by_date_compiles_nothing(copy):
         os.utime(path, (path.stat().st_atime + 1000.0, path.stat().st_mtime + 1000.0))
     assert _run(command, copy.parent) == "2.0"
     assert {p: p.stat().st_mtime_ns for p in copy.rglob("*.nbc")} == before
+
+
+def test_an_edit_compiles_what_may_depend_on_it_and_nothing_else(copy):
+    constant, inner, other = copy / "terms" / "constant.py", copy / "terms" / "inner.py", copy / "terms" / "other.py"
+    constant.write_text("SIZE = 1.0\n")
+    inner.write_text("from isocloth.terms.constant import (\n    SIZE,\n)\n" + _kernel("inner", "x + SIZE"))
+    other.write_text(_kernel("other", "x + 3.0"))
+    code = (
+        "from isocloth.terms.inner import inner; from isocloth.terms.other import other; print(inner(1.0), other(1.0))"
+    )
+    command = [sys.executable, "-c", code]
+    assert _run(command, copy.parent) == "2.0 4.0"
+    (kept,) = copy.rglob("other.other-*.nbc")
+    before = kept.stat().st_mtime_ns
+    time.sleep(0.05)
+    constant.write_text("SIZE = 2.0\n")
+    assert _run(command, copy.parent) == "3.0 4.0"
+    (kept,) = copy.rglob("other.other-*.nbc")
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_the_imports_that_a_stamp_counts_are_those_that_python_sees():
+    """Counted by a regular expression; beside them the syntax tree."""
+    for path in sources():
+        seen = {p for p in _by_syntax(path) if p.is_file()}
+        assert seen <= _imported(path), path
+
+
+def _by_syntax(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, path
+            base = (node.module or "").split(".")
+            names = [[*base, alias.name] for alias in node.names]
+        elif isinstance(node, ast.Import):
+            base, names = [], [alias.name.split(".") for alias in node.names]
+        else:
+            continue
+        for parts in [base, *names]:
+            if len(parts) > 1 and parts[0] == "isocloth":
+                place = PACKAGE.joinpath(*parts[1:])
+                yield place / "__init__.py" if place.is_dir() else place.with_suffix(".py")
 
 
 def test_a_kernel_outside_the_package_watches_its_own_folder(copy, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable
 from functools import cache
 from pathlib import Path
@@ -27,15 +28,57 @@ def _digest(paths: Iterable[Path], root: Path) -> bytes:
     return total.digest()
 
 
-@cache
-def _stamp(folder: Path | None) -> tuple[float, int]:
-    """A stamp that changes with the content of any source a kernel may call: the package, and the folder it is in.
+#: what a source imports from the package: `from isocloth.x import a, b` or `import isocloth.x`
+IMPORTS = re.compile(
+    r"^[ \t]*(?:from[ \t]+isocloth((?:\.\w+)*)[ \t]+import[ \t]*(\([^)]*\)|[^\n]*)|import[ \t]+isocloth((?:\.\w+)*))",
+    re.MULTILINE,
+)
 
-    Content and not modification times: a package that is installed again, or checked out elsewhere, is the same.
+
+@cache
+def _imported(source: Path) -> frozenset[Path]:
+    """Sources of the package that a source imports itself, wherever in it the import stands."""
+    found: set[Path] = set()
+    for module, names, plain in IMPORTS.findall(source.read_text(encoding="utf-8")):
+        base = PACKAGE.joinpath(*(module or plain).split(".")[1:])
+        parts = [part for part in (base / name for name in re.findall(r"\w+", names)) if _file(part).is_file()]
+        if base == PACKAGE and not parts:
+            found.update(sources())  # which hands out names of any module
+        elif base != PACKAGE:
+            found.add(_file(base))
+        found.update(map(_file, parts))
+    return frozenset(path for path in found if path.is_file())
+
+
+def _file(module: Path) -> Path:
+    """The source of a module, or of a folder of them."""
+    return module / "__init__.py" if module.is_dir() else module.with_suffix(".py")
+
+
+def _closure(source: Path) -> list[Path]:
+    """A source with all that it imports, directly or through others."""
+    found, waiting = set(), [source]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            waiting += _imported(path)
+    return sorted(found)
+
+
+@cache
+def _stamp(source: Path) -> tuple[float, int]:
+    """A stamp that changes with the content of any source that the kernels in one may call or take a constant from:
+    itself, what it imports, and the folder it is in if that is outside the package.
+
+    Content and not modification times: a package that is installed again, or checked out elsewhere, is the same. And
+    not of the whole package: an edit compiles anew what may depend on it, and nothing else.
     """
-    digest = _digest(sources(), PACKAGE)
-    if folder is not None:
-        digest = hashlib.sha256(digest + _digest(sorted(folder.glob("*.py")), folder)).digest()
+    if source.is_relative_to(PACKAGE):
+        digest = _digest(_closure(source), PACKAGE)
+    else:
+        digest = _digest(sources(), PACKAGE) + _digest(sorted(source.parent.glob("*.py")), source.parent)
+        digest = hashlib.sha256(digest).digest()
     return float(int.from_bytes(digest[:6], "big")), int.from_bytes(digest[6:12], "big")
 
 
@@ -46,10 +89,10 @@ class _CacheFile(IndexDataCacheFile):
     running the old ones without a word. And it stumbles over entries that mention a class which is no more.
     """
 
-    _folder: Path | None = None
+    _source: Path
 
     def _load_index(self) -> dict[Any, Any]:
-        self._source_stamp = _stamp(self._folder)
+        self._source_stamp = _stamp(self._source)
         try:
             entries: dict[Any, Any] = super()._load_index()
         except Exception:  # whatever is wrong with a cache, the remedy is to compile again
@@ -84,7 +127,6 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     file = getattr(getattr(dispatcher, "_cache", None), "_cache_file", None)
     if type(file) is IndexDataCacheFile:
         file.__class__ = _CacheFile
-        folder = Path(function.__code__.co_filename).parent
-        file.__dict__["_folder"] = None if folder.is_relative_to(PACKAGE) else folder
+        file.__dict__["_source"] = Path(function.__code__.co_filename)
     compiled: Callable[..., Any] = dispatcher
     return compiled
