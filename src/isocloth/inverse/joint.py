@@ -16,7 +16,8 @@ multipliers of the equations, in one sparse symmetric system:
     [ 0   m   J^T ] [ dz ] = [ m (X_0 - X)    ]
     [ K   J   0   ] [ y  ]   [ -F + B r       ]
 
-which is the method of Gauss and Newton with constraints (Bock). Steps are shortened until the next one, by the same
+which is the method of Gauss and Newton with constraints (Bock). A rest shape may have equations of its own, lengths of
+seams, and a smoothness: they are rows and a block more (`rest_coordinates.py`). The density may be among q. Steps are shortened until the next one, by the same
 matrix, is shorter: forces themselves are no measure, as a membrane is so much stiffer than its bends. What is measured
 where poses do not fit each other is positions too, because forces magnify their errors. Then m is not small: a rest
 shape that may go anywhere follows errors, and not the cloth.
@@ -30,13 +31,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.linalg import qr
 from scipy.sparse.linalg import splu
 
-from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.inverse.balance import Cones, outside, project
+from isocloth.inverse.rest_coordinates import RestCoordinates
 from isocloth.inverse.rest_forces import RestForces
-from isocloth.inverse.square_system import rigid_modes
 from isocloth.inverse.supports import HAND, Supports
 from isocloth.meshes import Mesh
 from isocloth.models import Shell
@@ -56,21 +56,21 @@ IDLE = 6
 #: of the weight, and of the largest stiffness times the size of the cloth: a force that counts as balanced. The second
 #: is what rounding of positions leaves, 2^-52 of it, with room for sums; most cloths are so soft that it is the smaller
 BALANCED, ROUNDED = 1e-9, 1e-14
-#: area of a face at rest, of that at the start, below which a step is not taken
-LEAST_AREA = 0.05
 
 
 class View(NamedTuple):
-    """A pose, turned so that gravity is along -z. mesh: as given; gravity: m/s^2; supports: what carries it."""
+    """A pose, turned so that gravity is along -z. mesh: as given; gravity: m/s^2; supports: what carries it; loose:
+    whether hands are only near where the mesh has them, as all else is."""
 
     mesh: Mesh
     gravity: float
     supports: Supports
+    loose: bool = False
 
 
 class Fit(NamedTuple):
-    """What is sought: rest shape (n, 3) m, logs (p,) of stiffnesses over those of the model, positions (n, 3) m of
-    every pose, and forces (k, 3) N of its bodies."""
+    """What is sought: points (p, 3) m of the rest shape, logs (q,) of stiffnesses over those of the model, positions
+    (n, 3) m of every pose, and forces (k, 3) N of its bodies."""
 
     points: FloatArray
     logs: FloatArray
@@ -82,17 +82,18 @@ class Search:
     """The search for one set of poses, with some stiffnesses unknown."""
 
     def __init__(
-        self, views: Sequence[View], model: Shell, density: float, names: Sequence[str], start: FloatArray, kept: float
-    ) -> None:
-        """names: of the model's stiffnesses that are sought; start: (n, 3) m; kept: m, 0 of poses that should fit."""
+        self, views: Sequence[View], model: Shell, density: float, names: Sequence[str], rest: RestCoordinates,
+        kept: float, last: float | None = None,
+    ) -> None:  # fmt: skip
+        """names: of the model's stiffnesses that are sought, and "density"; kept: m, 0 of poses that should fit; last:
+        length of a last step, of the size of the cloth; None: as poses that fit, or do not, ask for."""
         self.views, self.model, self.density, self.names = tuple(views), model, density, tuple(names)
-        self.start, self.kept, self.iterations = start, kept, 0
+        self.rest, self.kept, self.iterations = rest, kept, 0
+        self.last = (LAST if kept == 0.0 else LAST_KEPT) if last is None else last
         self.coned = False
-        mesh = views[0].mesh
+        mesh, start = views[0].mesh, rest.start
         n = self.n = mesh.n_vertices
         self.size = float(np.ptp(start, axis=0).max())
-        self.columns = _without_rigid(start, mesh.piece)
-        self.areas = self._forces(0, mesh.vertices, np.zeros(len(self.names))).shape(start).areas
         self.rows, self.free, self.bodies, self.spread = [], [], [], []
         for view in views:
             s = view.supports
@@ -101,6 +102,7 @@ class Search:
             every[(3 * s.nodes[hand, :1] + np.arange(3)).ravel()] = False
             touched: BoolArray = np.zeros(3 * n, dtype=np.bool_)
             touched[np.unique(s.spread(n).nonzero()[0])] = True
+            touched &= every | (not view.loose)
             own = Supports(s.nodes[~hand], s.weights[~hand], Cones(*(c[~hand] for c in s.cones)), s.body[~hand],
                            s.gap[~hand])  # fmt: skip
             self.rows.append(np.flatnonzero(every))
@@ -115,12 +117,20 @@ class Search:
 
     def model_at(self, logs: FloatArray) -> Shell:
         """The model with stiffnesses exp(logs) times its own."""
-        own = {name: getattr(self.model, name) * float(np.exp(q)) for name, q in zip(self.names, logs, strict=True)}
+        own = {name: getattr(self.model, name) * float(np.exp(q))
+               for name, q in zip(self.names, logs, strict=True) if name != "density"}  # fmt: skip
         return replace(self.model, **own) if own else self.model
+
+    def density_at(self, logs: FloatArray) -> float:
+        """kg/m^2, exp(log) times the one it began with, or the one that is known."""
+        known = "density" not in self.names
+        return self.density if known else self.density * float(np.exp(logs[self.names.index("density")]))
 
     def _forces(self, a: int, x: FloatArray, logs: FloatArray) -> RestForces:
         view = self.views[a]
-        return RestForces(view.mesh.with_vertices(x), self.model_at(logs), self.density, view.gravity)
+        return RestForces(
+            view.mesh.with_vertices(x), self.model_at(logs), self.density_at(logs), view.gravity, self.rest.corners
+        )  # fmt: skip
 
     def forces(self, fit: Fit, a: int) -> FloatArray:
         """(n, 3) N of pose a, with which its supports push."""
@@ -169,48 +179,54 @@ class Search:
         stiff, slopes, cones = [], [], []
         for a, x in enumerate(fit.positions):
             forces = self._forces(a, x, fit.logs)
-            own = [getattr(forces.model, name) for name in self.names]
+            own = [forces.density if name == "density" else getattr(forces.model, name) for name in self.names]
             rows = self.rows[a]
             stiff.append(forces.stiffness(fit.points)[rows][:, self.free[a]])
             stiffening = forces.parameter_derivative(fit.points, self.names) * np.array(own)
             slopes.append(sp.hstack([
-                forces.derivative(fit.points)[rows][:, self.columns], sp.csr_matrix(stiffening[rows])
+                forces.derivative(fit.points)[rows][:, self.rest.columns], sp.csr_matrix(stiffening[rows])
             ]))  # fmt: skip
             off = self._beyond(fit, a)[1]
             cones.append(off @ off.transpose(0, 2, 1))
         scale = float(max(abs(k).max() for k in stiff))
         loads = sp.block_diag([b[rows] for b, rows in zip(self.spread, self.rows, strict=True)])
-        kept = np.full(len(self.columns) + len(self.names), max(self.kept, LOOSE))
-        kept[len(self.columns) :] *= (COUNTS * self.size) ** 2
+        coordinates = len(self.rest.columns)
+        kept = np.full(coordinates + len(self.names), max(self.kept, LOOSE))
+        kept[coordinates:] *= (COUNTS * self.size) ** 2
         blocks = np.concatenate(cones)
         curved = sp.block_diag(list(blocks)) if len(blocks) else sp.csr_matrix((0, 0))
         k, j = sp.block_diag(stiff) / scale, sp.vstack(slopes) / scale
         lone = sp.diags(np.concatenate([np.ones(k.shape[1]), kept, np.full(loads.shape[1], LOOSE)]))
-        start = k.shape[1] + len(kept)
-        corner = sp.block_diag([sp.csr_matrix((start, start)), curved])
-        equations = sp.hstack([k, j, -loads])
+        unknown = sp.csr_matrix((len(self.names), len(self.names)))
+        corner = sp.block_diag([sp.csr_matrix((k.shape[1], k.shape[1])), self.rest.smooth, unknown, curved])
+        before = sp.csr_matrix((len(self.rest.pairs), k.shape[1]))
+        after = sp.csr_matrix((len(self.rest.pairs), len(self.names) + loads.shape[1]))
+        seams = sp.hstack([before, self.rest.slope(fit.points), after])
+        equations = sp.vstack([sp.hstack([k, j, -loads]), seams])
         whole: list[list[Any]] = [[lone + corner, equations.T], [equations, None]]
         matrix = sp.csc_matrix(sp.bmat(whole, format="csc"))
         self.iterations += 1
-        return Linearised(matrix, splu(matrix), scale, k.shape[1], len(self.columns), len(self.names))
+        return Linearised(matrix, splu(matrix), scale, k.shape[1], coordinates, len(self.names))
 
     def right(self, fit: Fit, system: Linearised) -> FloatArray:
         """The right-hand side of a step."""
         away = [(v.mesh.vertices - x).ravel()[free]
                 for v, x, free in zip(self.views, fit.positions, self.free, strict=True)]  # fmt: skip
         back = np.zeros(system.coordinates + system.logs)
-        back[: system.coordinates] = self.kept * (self.start - fit.points).ravel()[self.columns]
+        rest = self.rest
+        back[: system.coordinates] = self.kept * (rest.start - fit.points).ravel()[rest.columns]
+        back[: system.coordinates] -= rest.smooth @ fit.points.ravel()[rest.columns]
         beyond = []
         for a in range(len(self.views)):
             off, slope = self._beyond(fit, a)
             beyond.append(-(slope @ off[:, :, None]).ravel() / system.scale)
         left = [-self.unbalanced(fit, a)[rows] / system.scale for a, rows in enumerate(self.rows)]
-        return np.concatenate([*away, back, *beyond, *left])
+        return np.concatenate([*away, back, *beyond, *left, -rest.gaps(fit.points)])
 
     def moved(self, fit: Fit, system: Linearised, step: FloatArray, share: float) -> Fit:
         """After a part of a step."""
         points, at = fit.points.copy(), system.places
-        points.ravel()[self.columns] += share * step[at : at + system.coordinates]
+        points.ravel()[self.rest.columns] += share * step[at : at + system.coordinates]
         at += system.coordinates
         logs = fit.logs + share * step[at : at + system.logs]
         at += system.logs
@@ -223,13 +239,6 @@ class Search:
             at += r.size
             positions.append(x)
         return Fit(points, logs, tuple(positions), tuple(pushes))
-
-    def folded(self, points: FloatArray) -> bool:
-        """Whether a face of a rest shape has all but vanished."""
-        mesh = self.views[0].mesh
-        p = points[mesh.faces]
-        areas = np.linalg.norm(np.cross(p[:, 1] - p[:, 0], p[:, 2] - p[:, 0]), axis=1) / 2
-        return bool((areas < LEAST_AREA * self.areas).any())
 
     def begin(self, points: FloatArray, logs: FloatArray | None = None) -> Fit:
         """The poses as given, and the forces of bodies that a rest shape (n, 3) asks for there."""
@@ -257,7 +266,7 @@ class Search:
         return self._run(found if ended else fit, progress)
 
     def _run(self, fit: Fit, progress: Callable[[str], None]) -> tuple[Fit, bool]:
-        last = (LAST if self.kept == 0.0 else LAST_KEPT) * self.size
+        last = self.last * self.size
         best, idle = np.inf, 0
         for _ in range(STEPS):
             try:
@@ -272,7 +281,7 @@ class Search:
             share = min(1.0, LONGEST * self.size / max(largest, 1e-300), FARTHEST / max(turn, 1e-300))
             while share >= SHORTEST:
                 tried = self.moved(fit, system, step, share)
-                if not self.folded(tried.points):
+                if not self.rest.folded(tried.points):
                     ahead = system.solve(self.right(tried, system))
                     then = system.length(ahead)
                     if then <= last or then < (1.0 - 0.25 * share) * length:
@@ -317,11 +326,3 @@ class Linearised(NamedTuple):
         rest = step[self.places : self.places + self.coordinates]
         logs = step[self.places + self.coordinates : self.places + self.coordinates + self.logs]
         return float(np.abs(rest).max(initial=0.0)), float(np.abs(logs).max(initial=0.0))
-
-
-def _without_rigid(points: FloatArray, piece: IntArray) -> IntArray:
-    """Coordinates of a rest shape but six of every piece, which say where it lies."""
-    modes = rigid_modes(points, piece)
-    fixed = [qr(modes[:, 6 * p : 6 * p + 6].T, pivoting=True, mode="economic")[2][:6]
-             for p in range(modes.shape[1] // 6)]  # fmt: skip
-    return np.setdiff1d(np.arange(points.size), np.concatenate(fixed))

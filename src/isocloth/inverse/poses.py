@@ -18,6 +18,7 @@ from isocloth.inverse.balance import outside
 from isocloth.inverse.force_first import ForceFirst, Progress
 from isocloth.inverse.joint import Fit, Search, View
 from isocloth.inverse.pose import aligned, as_poses, downwards, turned_obstacle
+from isocloth.inverse.rest_coordinates import RestCoordinates
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.supports import HAND, TOUCHING, check_supports, find_supports, refuse_deep
 from isocloth.meshes import Mesh
@@ -292,7 +293,8 @@ class _Poses:
     def fitted(self, model: Shell, names: tuple[str, ...], points: FloatArray, kept: float) -> tuple[Search, Fit, bool]:
         """The search with these unknowns from a rest shape (n, 3), and whether it came to an end: with nothing kept, at
         equilibria that are the poses."""
-        search = Search(self.views, model, self.problems[0].fabrics[0].weight_density, names, self.start, kept)
+        rest = RestCoordinates.of_shape(self.views[0].mesh, self.start)
+        search = Search(self.views, model, self.problems[0].fabrics[0].weight_density, names, rest, kept)
         fit, ended = search.run(search.begin(self.admissible(model, points)), self.tell)
         self.iterations += search.iterations
         if kept == 0.0:

@@ -14,7 +14,7 @@ from copy import copy
 import numpy as np
 import scipy.sparse as sp
 
-from isocloth.base.typing import FloatArray
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.models import Shell
 from isocloth.terms.rest_shape import RestShape, assembled_rest_gradient
@@ -24,9 +24,13 @@ from isocloth.terms.term import assembled_gradient, assembled_hessian
 class RestForces:
     """F and its derivatives for one target."""
 
-    def __init__(self, target: Mesh, model: Shell, density: float, gravity: float) -> None:
-        """density: kg/m^2, that weighs; gravity: m/s^2, along -z."""
+    def __init__(
+        self, target: Mesh, model: Shell, density: float, gravity: float, corners: IntArray | None = None
+    ) -> None:
+        """density: kg/m^2, that weighs; gravity: m/s^2, along -z; corners: (f, 3) points of the rest shape that every
+        face has, where these are not its nodes."""
         self.target, self.model, self.density, self.gravity = target, model, density, gravity
+        self.corners = target.faces.copy() if corners is None else corners
         self.positions = target.vertices.copy()
         self.n = target.n_vertices
 
@@ -37,8 +41,8 @@ class RestForces:
         return moved
 
     def shape(self, points: FloatArray) -> RestShape:
-        """The rest shape with points (n, 3)."""
-        return RestShape(self.target, points, self.target.faces.copy())
+        """The rest shape with points (p, 3), n of them unless faces have corners of their own."""
+        return RestShape(self.target, points, self.corners)
 
     def weight(self, points: FloatArray, load: float = 1.0) -> FloatArray:
         """(n,) N, downwards; load: part of gravity that acts."""
@@ -54,20 +58,22 @@ class RestForces:
         return total
 
     def derivative(self, points: FloatArray, load: float = 1.0) -> sp.csr_matrix:
-        """dF/dX (3n, 3n) N/m."""
+        """dF/dX (3n, 3p) N/m."""
         rest = self.shape(points)
         up = sp.csr_matrix(
             (np.ones(self.n), (3 * np.arange(self.n) + 2, np.arange(self.n))), shape=(3 * self.n, self.n)
         )  # fmt: skip
         total = load * self.gravity * self.density * (up @ rest.node_area_gradient())
         for term in self.model.energies(rest):
-            total = total + assembled_rest_gradient(term, self.positions, self.n, self.n)
+            total = total + assembled_rest_gradient(term, self.positions, self.n, len(points))
         return total.tocsr()
 
     def parameter_derivative(self, points: FloatArray, names: Sequence[str]) -> FloatArray:
-        """dF/dp (3n, p) N per unit, of parameters p of the model by name."""
-        total = np.zeros((self.n, 3, len(names)))
-        for term in self.model.energies(self.shape(points)):
+        """dF/dp (3n, p) N per unit, of parameters p of the model by name, and of "density"."""
+        total, rest = np.zeros((self.n, 3, len(names))), self.shape(points)
+        if "density" in names:
+            total[:, 2, names.index("density")] = self.gravity * rest.node_areas
+        for term in self.model.energies(rest):
             slopes = term.parameter_gradient(self.positions)
             for k, name in enumerate(names):
                 if name in slopes:
