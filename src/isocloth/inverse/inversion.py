@@ -367,7 +367,7 @@ def invert(
         )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
-    sim = _started(problem, contacts)
+    sim = started(problem, contacts)
     laid = target.with_vertices(lay_on(problem, sim, contacts))
     problem = replace(problem, mesh=laid)
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
@@ -388,7 +388,7 @@ def _nearest(problem: Problem, forces: RestForces, found: Found, tell: Progress)
     return NearestSearch(problem, forces, target, tell).run([found.points, target] if found.load > 0.0 else [target])
 
 
-def _started(problem: Problem, contacts: object) -> Simulation:
+def started(problem: Problem, contacts: object) -> Simulation:
     """A simulation that begins in the target; what is said to touch may be inside as well, until it is laid on."""
     try:
         return problem.simulation(problem.mesh.vertices.copy(), resolve_start=contacts is not None)
