@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from patterns.targets import meridian, sphere, torus, tube, up_the_side
 
 import isocloth as ic
 from isocloth.base.errors import InputError, InputTypeError
 from isocloth.inverse.rest_coordinates import RestCoordinates
 from isocloth.meshes.topology import component_labels, sides
 from isocloth.patterns import cut_open, shortest_path
+from patterns.targets import meridian, sphere, torus, tube, up_the_side
 
 CLOTH = ic.meshes.rectangle(0.6, 0.5, (7, 6), element="triangle")
 KINDS = {"cloth": CLOTH, "tube": tube(8, 4), "torus": torus((8, 6)), "sphere": sphere(5, 7)}
@@ -86,7 +88,7 @@ def walks(draw) -> tuple[str, list[list[int]]]:
                 break
         if len(path) > 1:
             passed |= set(path[1:-1])
-            taken |= {frozenset(pair) for pair in zip(path, path[1:], strict=False)}
+            taken |= {frozenset(pair) for pair in pairwise(path)}
             paths.append(path)
     return kind, paths
 
@@ -96,16 +98,14 @@ def walks(draw) -> tuple[str, list[list[int]]]:
 def test_any_paths_cut_and_glue(case) -> None:
     kind, paths = case
     assume(paths)
+    problem = ""
     try:
-        cut = cut_open(KINDS[kind], paths)
-    except ic.MeshError as error:  # a sphere or a torus that is not cut open
-        assert kind in ("sphere", "torus")
-        assert "cannot lie flat" in str(error)
-        return
+        check(KINDS[kind], cut_open(KINDS[kind], paths), paths)
     except InputError as error:
-        assert "opens nothing" in str(error)
-        return
-    check(KINDS[kind], cut, paths)
+        problem = str(error)
+    # a sphere or a torus that is not cut open, or a slit of one edge
+    known = ("opens nothing", "cannot lie flat") if kind in ("sphere", "torus") else ("opens nothing",)
+    assert not problem or any(text in problem for text in known)
 
 
 def test_without_seams_points_are_nodes() -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -177,7 +178,7 @@ def _parts(name: str, path: IntArray, slot: _Sides, names: set[str]) -> list[Sea
         return _parts(name, np.concatenate([path[shift:-1], path[: shift + 1]]), slot, names)
     ends = [0, *(np.flatnonzero(broken) + 1).tolist(), len(a)]
     found = []
-    for k, (i, j) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for k, (i, j) in enumerate(pairwise(ends)):
         called = name
         if len(ends) > 2:
             called = f"{name}.{k + 1}"
@@ -206,8 +207,8 @@ def _check_flat(cut: Cut) -> None:
         handles = (2 - len(loops) - cut.euler(panel)) // 2
         if handles:
             raise MeshError(
-                f"{what} has {handles} handle{'s' if handles > 1 else ''} and cannot lie flat, though it is cut: expected "
-                "seams around and along every handle"
+                f"{what} has {handles} handle{'s' if handles > 1 else ''} and cannot lie flat, though it is cut: "
+                "expected seams around and along every handle"
             )
 
 

@@ -65,7 +65,8 @@ def shortest_path(mesh: Mesh, a: int, b: int) -> IntArray:
         raise InputError(f"shortest path from node {a} to itself: expected two nodes")
     i, j = mesh.edges.T
     graph = sp.csr_matrix((mesh.edge_lengths, (i, j)), shape=(mesh.n_vertices,) * 2)
-    far, before = dijkstra(graph, directed=False, indices=int(b), return_predecessors=True)
+    far, before = dijkstra(graph, directed=False, indices=np.array([b]), return_predecessors=True)
+    far, before = far[0], before[0]
     if not np.isfinite(far[a]):
         raise InputError(f"no path of edges leads from node {a} to node {b}: they are on separate pieces")
     path = [int(a)]
@@ -105,7 +106,7 @@ def load_seams(path: str | os.PathLike[str], mesh: Mesh) -> dict[str, IntArray]:
                 raise InputError(f"name {shown(name)}: expected a text that names one seam")
             found[name] = _as_path(mesh, name, _entry(mesh, name, entry))
         return found
-    except InputError as error:
+    except (InputError, InputTypeError) as error:
         raise type(error)(f"{where}: {error}") from error
 
 
@@ -174,7 +175,7 @@ def _as_path(mesh: Mesh, name: str, nodes: Any) -> IntArray:
     found, times = np.unique(inner, return_counts=True)
     if (times > 1).any():
         raise InputError(
-            f"{what} passes node {found[times > 1][0]} twice: a seam crosses itself nowhere; cut it into two seams there"
+            f"{what} passes node {found[times > 1][0]} twice: expected one that never meets itself; cut it in two"
         )
     return path
 
