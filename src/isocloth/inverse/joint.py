@@ -114,7 +114,7 @@ class Search:
         mesh, start = views[0].mesh, rest.start
         n = self.n = mesh.n_vertices
         self.size = float(np.ptp(start, axis=0).max())
-        self.rows, self.free, self.bodies, self.spread = [], [], [], []
+        self.rows, self.free, self.moving, self.bodies, self.spread = [], [], [], [], []
         for view in views:
             s = view.supports
             hand = s.body == HAND
@@ -122,6 +122,7 @@ class Search:
             every[(3 * s.nodes[hand, :1] + np.arange(3)).ravel()] = False
             touched: BoolArray = np.zeros(3 * n, dtype=np.bool_)
             touched[np.unique(s.spread(n).nonzero()[0])] = True
+            self.moving.append(np.flatnonzero(~touched))
             touched &= every | (not view.loose)
             own = Supports(s.nodes[~hand], s.weights[~hand], Cones(*(c[~hand] for c in s.cones)), s.body[~hand],
                            s.gap[~hand])  # fmt: skip
@@ -166,7 +167,7 @@ class Search:
     def stiffness(self, fit: Fit, a: int) -> sp.csc_matrix:
         """dF/dx of pose a over the coordinates that nothing touches, N/m."""
         whole = self._forces(a, fit.positions[a], fit.logs).stiffness(fit.points)
-        return whole[self.free[a]][:, self.free[a]].tocsc()
+        return whole[self.moving[a]][:, self.moving[a]].tocsc()
 
     def stable(self, fit: Fit, a: int) -> bool:
         """Whether pose a comes back after a small push."""

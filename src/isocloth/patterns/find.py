@@ -23,10 +23,9 @@ from isocloth.meshes import Mesh
 from isocloth.models import Model
 from isocloth.patterns.arguments import as_noise, as_unknown, refuse_scale
 from isocloth.patterns.checkpoint import kept_in, marks_of
-from isocloth.patterns.cut import Cut, cut_open
+from isocloth.patterns.cut import cut_open
 from isocloth.patterns.fit import FlatSearch
-from isocloth.patterns.flatten import flatten
-from isocloth.patterns.layout import laid_out
+from isocloth.patterns.flatten import flatten, laid_out
 from isocloth.patterns.pattern import Pattern
 from isocloth.statics.problem import as_problem
 
@@ -53,8 +52,8 @@ def pattern(
         target: triangles; how it hangs once it is sewn. Its nodes are points of the cloth.
         fabric: its density is a first guess if it is unknown.
         model: a shell, `ic.models.DiscreteShell(...)` by default.
-        seams: paths of nodes along edges, along which the target is cut open; a sequence, or name -> path. Both sides of
-            a seam are as long as each other. A tube needs one, and a closed surface at least one.
+        seams: paths of nodes along edges, along which the target is cut open; a sequence, or name -> path. Both sides
+            of a seam are as long as each other. A tube needs one, and a closed surface at least one.
         held: nodes that hands hold: where the target has them, or, with noise, near there.
         obstacles: on which it lies, with their friction; they stand still.
         contacts: nodes that touch them; None: those at the distance from bodies that is kept.
@@ -94,7 +93,7 @@ def pattern(
     with kept_in(checkpoint, marks) as kept, closing(Meter(progress, "pattern")) as meter:
         stage = kept.load() if kept is not None else None
         found = search.run(search.start() if stage is None else stage, meter.say, *([kept.save] if kept else []))
-    return Pattern(problem, cut, laid_out(laid, cut, found.fit.points[:, :2]), found, error)
+    return Pattern(problem, cut, laid_out(found.fit.points[:, :2], cut), found, error)
 
 
 def _in_space(flat: FloatArray) -> FloatArray:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull
 
 from isocloth.base.errors import InputError, MeshError
 from isocloth.base.numeric import as_array, shown
@@ -83,7 +84,7 @@ def laid_out(flat: FloatArray, cut: Cut, gap: float | None = None) -> FloatArray
 
 
 def _upright(points: FloatArray, faces: IntArray, flat: FloatArray, up: FloatArray) -> FloatArray:
-    """A panel turned so that what is up on the target is up; one that lies level is turned to its longest side."""
+    """A panel turned so that what is up on the target is up; one that lies level into the smallest box."""
     rest, now = local_frames(points, faces), planar_frames(flat, faces)
     u, v = points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]
     tangent = np.stack([u, v], axis=1)
@@ -93,8 +94,18 @@ def _upright(points: FloatArray, faces: IntArray, flat: FloatArray, up: FloatArr
     area = 0.5 * np.linalg.det(rest)
     grain = area @ (now @ coefficients)[:, :, 0]
     if np.linalg.norm(grain) < LEAST_GRAIN * area.sum():
-        centred = flat - flat.mean(axis=0)
-        grain = np.linalg.eigh(centred.T @ centred)[1][:, 1]
-        grain = grain * np.sign(grain[np.argmax(np.abs(grain))])
+        grain = _tightest(flat)
     y = grain / np.linalg.norm(grain)
     return flat @ np.array([[y[1], y[0]], [-y[0], y[1]]])
+
+
+def _tightest(flat: FloatArray) -> FloatArray:
+    """The direction (2,) of the longer side of the smallest box around points (k, 2): along an edge of their hull."""
+    hull = flat[ConvexHull(flat).vertices]
+    edges = np.roll(hull, -1, axis=0) - hull
+    along = edges / np.linalg.norm(edges, axis=1)[:, None]
+    across = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    sides = np.stack([np.ptp(hull @ way.T, axis=0) for way in (along, across)])
+    best = int(np.argmin(sides.prod(axis=0)))
+    way = along[best] if sides[0, best] >= sides[1, best] else across[best]
+    return np.asarray(way * np.sign(way[np.argmax(np.abs(way))]))

@@ -24,7 +24,8 @@ class Panels:
     @cached_property
     def mesh(self) -> Mesh:
         """All panels in the plane z = 0, in the order of `cut`; not sewn."""
-        return Mesh(np.concatenate([self.flat, np.zeros((len(self.flat), 1))], axis=1), self.cut.corners)
+        points = np.concatenate([self.flat, np.zeros((len(self.flat), 1))], axis=1)
+        return Mesh(points, self.cut.corners, pieces=self.cut.n_panels > 1)
 
     @cached_property
     def panels(self) -> tuple[Mesh, ...]:
@@ -40,7 +41,7 @@ class Panels:
 
     @property
     def rest(self) -> FloatArray:
-        """(f, 3, 3) m, the corners of every face in its panel: the rest shape of the sewn cloth, `Simulation(rest=)`."""
+        """(f, 3, 3) m, corners of every face in its panel: the rest shape of the sewn cloth, for `Simulation`."""
         return np.asarray(self.mesh.vertices[self.cut.corners])
 
     @cached_property
