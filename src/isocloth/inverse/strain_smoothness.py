@@ -18,16 +18,21 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 
 
+def neighbours(mesh: Mesh, corners: IntArray) -> IntArray:
+    """(k, 2) faces with a common edge in a panel, and no seam between."""
+    pairs = mesh.edge_faces[mesh.edge_faces[:, 1] >= 0]
+    # a common edge has both ends in common, as points of a panel
+    shared = (corners[pairs[:, 0]][:, :, None] == corners[pairs[:, 1]][:, None, :]).sum(axis=(1, 2))
+    return np.asarray(pairs[shared == 2])
+
+
 class StrainSmoothness:
     """Differences of strain between neighbours, and their derivatives."""
 
     def __init__(self, mesh: Mesh, corners: IntArray) -> None:
         """corners: (f, 3) points of the panels that every face has."""
         self.faces, self.corners = mesh.faces, corners
-        pairs = mesh.edge_faces[mesh.edge_faces[:, 1] >= 0]
-        # a common edge has both ends in common, as points of a panel
-        shared = (corners[pairs[:, 0]][:, :, None] == corners[pairs[:, 1]][:, None, :]).sum(axis=(1, 2))
-        self.pairs: IntArray = pairs[shared == 2]
+        self.pairs = neighbours(mesh, corners)
         sign = np.tile([1.0, -1.0], len(self.pairs))
         rows = np.repeat(np.arange(len(self.pairs)), 2)
         jump = sp.csr_matrix((sign, (rows, self.pairs.ravel())), shape=(len(self.pairs), len(corners)))
