@@ -110,7 +110,7 @@ def test_what_is_not_positive_definite_has_no_factor():
     layout = drape.layout(here.potential)
     data = layout.assembled(here.potential.blocks(here.positions))
     lowest = np.linalg.eigvalsh(layout.matrix(data).toarray())[0]
-    assert layout.factorised(layout.shifted(data, -lowest * (1 + 1e-6))) is None 
+    assert layout.factorised(layout.shifted(data, -lowest * (1 + 1e-6))) is None
     assert layout.factorised(layout.shifted(data, -lowest + abs(lowest) * 1e-3)) is not None
 
 

@@ -66,9 +66,13 @@ class Draped(NamedTuple):
 class Draping:
     """Phi of one target, for any rest shape, attraction and density."""
 
-    def __init__(self, forces: RestForces, fixed: Sequence[int] | IntArray, target: FloatArray | None = None) -> None:
-        """fixed: nodes that do not move; target: (n, 3) m, the positions of `forces` if None."""
-        self.forces = forces
+    def __init__(
+        self, forces: RestForces, fixed: Sequence[int] | IntArray, target: FloatArray | None = None,
+        areas: FloatArray | None = None,
+    ) -> None:  # fmt: skip
+        """fixed: nodes that do not move; target: (n, 3) m, the positions of `forces` if None; areas: (n,) m^2 that
+        weigh, whatever the rest shape is, to see what that does; None: those of the rest shape."""
+        self.forces, self.areas = forces, areas
         self.target = np.array(forces.positions if target is None else target, dtype=np.float64)
         self.fixed = np.unique(np.asarray(fixed, dtype=np.int64))
         self.free = np.setdiff1d(np.arange(forces.n), self.fixed)
@@ -81,6 +85,10 @@ class Draping:
         other.forces = self.forces.at_density(density)
         return other
 
+    def potential(self, points: FloatArray) -> Potential:
+        """E_p of a rest shape (p, 3) m."""
+        return Potential(self.forces, np.array(points, dtype=np.float64).reshape(-1, 3), self.areas)
+
     def layout(self, potential: Potential) -> FreeMatrix:
         """Of matrices over the free nodes; any rest shape's will do."""
         if self._layout is None:
@@ -89,7 +97,7 @@ class Draping:
 
     def __call__(self, points: FloatArray, attraction: float = 0.0, start: FloatArray | None = None) -> Draped:
         """The cloth of a rest shape (p, 3) m at rest; start: (n, 3) m, the target if None."""
-        potential = Potential(self.forces, np.array(points, dtype=np.float64).reshape(-1, 3))
+        potential = self.potential(points)
         layout, free = self.layout(potential), self.free
         x = self.target.copy()
         if start is not None:

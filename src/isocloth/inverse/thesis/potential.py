@@ -19,13 +19,15 @@ from isocloth.terms.term import total_energy
 class Potential:
     """E_p of one rest shape."""
 
-    def __init__(self, forces: RestForces, points: FloatArray) -> None:
-        """points: (p, 3) m."""
+    def __init__(self, forces: RestForces, points: FloatArray, areas: FloatArray | None = None) -> None:
+        """points: (p, 3) m; areas: (n,) m^2 that weigh, whatever the rest shape is; None: those that it has."""
         self.points, self.n, self.gravity, self.density = points, forces.n, forces.gravity, forces.density
         self.rest = forces.shape(points)
         self.terms: tuple[RestTerm, ...] = tuple(forces.model.energies(self.rest))
+        self.follows = areas is None
+        self.areas = self.rest.node_areas if areas is None else areas
         #: (n,) N
-        self.weight = self.gravity * self.density * self.rest.node_areas
+        self.weight = self.gravity * self.density * self.areas
 
     def energy(self, x: FloatArray, level: FloatArray | float = 0.0) -> float:
         """E_p (J) in a shape (n, 3) m; level: heights (n,) m in which weight counts nothing."""
@@ -67,7 +69,7 @@ class Potential:
             e, m = term.stencils.shape
             pulled = np.einsum("er,erc->ec", way[term.stencils].reshape(e, 3 * m), term.rest_gradient(x))
             total += gathered_at(term.rest_stencils, pulled.reshape(e, -1, 3), len(self.points))
-        return total + self._heavier(way[:, 2])
+        return total + self._heavier(way[:, 2]) if self.follows else total
 
     def times_rest(self, x: FloatArray, change: FloatArray) -> FloatArray:
         """(dF/dX) dX (n, 3) N of a change of the rest shape (p, 3) m."""
@@ -77,12 +79,13 @@ class Potential:
             local = change[term.rest_stencils].reshape(e, -1)
             pushed = np.einsum("erc,ec->er", term.rest_gradient(x), local)
             total += gathered_at(term.stencils, pushed.reshape(e, m, 3), self.n)
-        total[:, 2] += self.gravity * self.density * (self.rest.node_area_gradient() @ change.ravel())
+        if self.follows:
+            total[:, 2] += self.gravity * self.density * (self.rest.node_area_gradient() @ change.ravel())
         return total
 
     def density_product(self, way: FloatArray) -> float:
         """v . dF/d(density), J per kg/m^2."""
-        return float(self.gravity * (self.rest.node_areas @ way[:, 2]))
+        return float(self.gravity * (self.areas @ way[:, 2]))
 
     def _heavier(self, lift: FloatArray) -> FloatArray:
         """Derivative (p, 3) of sum m_i g v_i in X, for heights (n,)."""
