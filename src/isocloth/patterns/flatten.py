@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull
 
 from isocloth.base.errors import InputError, MeshError
 from isocloth.base.numeric import as_array, shown
@@ -83,7 +84,7 @@ def laid_out(flat: FloatArray, cut: Cut, gap: float | None = None) -> FloatArray
 
 
 def _upright(points: FloatArray, faces: IntArray, flat: FloatArray, up: FloatArray) -> FloatArray:
-    """A panel turned so that what is up on the target is up; one that lies level is turned to its longest side."""
+    """A panel turned so that what is up on the target is up; one that lies level stands on its shorter side."""
     rest, now = local_frames(points, faces), planar_frames(flat, faces)
     u, v = points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]
     tangent = np.stack([u, v], axis=1)
@@ -93,8 +94,19 @@ def _upright(points: FloatArray, faces: IntArray, flat: FloatArray, up: FloatArr
     area = 0.5 * np.linalg.det(rest)
     grain = area @ (now @ coefficients)[:, :, 0]
     if np.linalg.norm(grain) < LEAST_GRAIN * area.sum():
-        centred = flat - flat.mean(axis=0)
-        grain = np.linalg.eigh(centred.T @ centred)[1][:, 1]
-        grain = grain * np.sign(grain[np.argmax(np.abs(grain))])
+        grain = _longest_side(flat)
     y = grain / np.linalg.norm(grain)
     return flat @ np.array([[y[1], y[0]], [-y[0], y[1]]])
+
+
+def _longest_side(flat: FloatArray) -> FloatArray:
+    """(2,) along the longer side of the smallest rectangle around points (p, 2); one of its sides is one of the hull."""
+    hull = flat[ConvexHull(flat).vertices]
+    way = np.roll(hull, -1, axis=0) - hull
+    way /= np.linalg.norm(way, axis=1)[:, None]
+    across = np.stack([-way[:, 1], way[:, 0]], axis=1)
+    high, wide = (np.ptp(hull @ axis.T, axis=0) for axis in (way, across))
+    best = int(np.argmin(np.round(high * wide / (high * wide).min(), 9)))
+    side: FloatArray = way[best] if high[best] >= wide[best] else across[best]
+    upwards = side[1] > 1e-9 or (abs(side[1]) <= 1e-9 and side[0] > 0.0)
+    return side if upwards else -side
