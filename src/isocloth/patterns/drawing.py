@@ -54,7 +54,7 @@ class Label(NamedTuple):
     @property
     def corners(self) -> FloatArray:
         """(4, 2) mm, of a box around it, about."""
-        half = 0.5 * np.array([WIDE * len(self.text), LINE]) * self.size
+        half = 0.5 * np.array([WIDE * len(self.text) + 0.6, LINE]) * self.size
         x, y = np.cos(self.angle), np.sin(self.angle)
         turn = np.array([[x, y], [-y, x]])
         return np.asarray(self.at + (np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * half) @ turn)
@@ -224,9 +224,7 @@ def _crossed(box: FloatArray, line: FloatArray, closed: bool) -> bool:
     beside = still & ((p < 0.0) | (p > 1.0))
     enters = np.where(still, -np.inf, np.minimum(first, second)).max(axis=1)
     leaves = np.where(still, np.inf, np.maximum(first, second)).min(axis=1)
-    hit = (np.maximum(enters, 0.0) <= np.minimum(leaves, 1.0)) & ~beside.any(axis=1)
-    # a box that is itself inside a closed line is not crossed by it; one text around another is
-    return bool(hit.any())
+    return bool(((np.maximum(enters, 0.0) <= np.minimum(leaves, 1.0)) & ~beside.any(axis=1)).any())
 
 
 def _square() -> Drawing:

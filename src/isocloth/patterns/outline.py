@@ -1,7 +1,7 @@
 """The outlines of panels in mm: loops, the sides between corners and ends of seams, notches and grain lines.
 
 Notches are where both sides of a seam come together when it is sewn: one at a quarter and at half of its length, two
-at three quarters, so that it cannot be sewn the wrong way round.
+at three quarters, so that it cannot be sewn the wrong way round; one at half of a dart or of a short seam.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from isocloth.patterns.cut import Cut, Seam
 
 #: mm in a m
 MM = 1000.0
-#: parts of a seam at which notches are, and how many; and of a seam shorter than SHORT mm
+#: parts of a seam at which notches are, and how many; of a dart, and of a seam shorter than SHORT mm
 NOTCHES, FEW_NOTCHES, SHORT = ((0.25, 1), (0.5, 1), (0.75, 2)), ((0.5, 1),), 80.0
 #: of the length of a seam: over which the direction of a notch is averaged
 AROUND = 0.01
@@ -110,18 +110,15 @@ def _sides(
     return found
 
 
-def _breaks(
-    before: tuple[int, int, int] | None, here: tuple[int, int, int] | None, cut: Cut, turn: float
-) -> bool:  # fmt: skip
+def _breaks(before: tuple[int, int, int] | None, here: tuple[int, int, int] | None, cut: Cut, turn: float) -> bool:
     """Whether a side ends between two edges of a loop."""
     if before is None or here is None:
         return before is not here or abs(turn) > CORNER_TURN
     if before[:2] != here[:2]:
         return True
     count, forward = len(cut.seams[here[0]].nodes) - 1, 1 if here[1] == 0 else -1
-    return here[2] != before[2] + forward and not (
-        cut.seams[here[0]].closed and here[2] == (before[2] + forward) % count
-    )  # fmt: skip
+    following = before[2] + forward
+    return here[2] not in (following, following % count if cut.seams[here[0]].closed else following)
 
 
 def _notches(seam: Seam, points: FloatArray, side: int) -> tuple[Notch, ...]:
@@ -133,8 +130,9 @@ def _notches(seam: Seam, points: FloatArray, side: int) -> tuple[Notch, ...]:
     def place(part: float) -> FloatArray:
         return np.array([np.interp(part * along[-1], along, own[:, c]) for c in range(2)])
 
+    dart = seam.a[0] == seam.b[0] or seam.a[-1] == seam.b[-1]  # its ends cannot be exchanged
     found = []
-    for part, count in NOTCHES if along[-1] >= SHORT else FEW_NOTCHES:
+    for part, count in FEW_NOTCHES if dart or along[-1] < SHORT else NOTCHES:
         way = sign * (place(part + AROUND) - place(part - AROUND))
         found.append(Notch(place(part), np.array([way[1], -way[0]]) / np.linalg.norm(way), count))
     return tuple(found)

@@ -68,7 +68,9 @@ def _words(label: Label, high: float) -> str:
 
 def _text(text: str) -> str:
     """Escaped, without characters that XML does not allow."""
-    return escape("".join(c if c in "\t\n\r" or ord(c) >= 32 and not 0xD800 <= ord(c) < 0xE000 else "�" for c in text))
+    return escape(
+        "".join(c if c in "\t\n\r" or (ord(c) >= 32 and not 0xD800 <= ord(c) < 0xE000) else "�" for c in text)
+    )
 
 
 def _number(value: float) -> str:
