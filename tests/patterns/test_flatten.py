@@ -100,8 +100,8 @@ def test_energy_and_its_derivatives() -> None:
 
 
 def test_the_conformal_map_keeps_angles() -> None:
-    mesh = sphere(12, 24)
-    cap = ic.Mesh(mesh.vertices[: 1 + 24 * 3], mesh.faces[(mesh.faces < 1 + 24 * 3).all(axis=1)])
+    mesh = sphere(24, 48)
+    cap = ic.Mesh(mesh.vertices[: 1 + 48 * 6], mesh.faces[(mesh.faces < 1 + 48 * 6).all(axis=1)])
     flat = conformal(cap.vertices, cap.faces, cap.boundary_loops[0])
     assert flat is not None
     j = planar_frames(flat, cap.faces) @ np.linalg.inv(local_frames(cap.vertices, cap.faces))

@@ -84,7 +84,7 @@ def laid_out(flat: FloatArray, cut: Cut, gap: float | None = None) -> FloatArray
 
 
 def _upright(points: FloatArray, faces: IntArray, flat: FloatArray, up: FloatArray) -> FloatArray:
-    """A panel turned so that what is up on the target is up; one that lies level into the smallest box."""
+    """A panel turned so that what is up on the target is up; one that lies level stands on its shorter side."""
     rest, now = local_frames(points, faces), planar_frames(flat, faces)
     u, v = points[faces[:, 1]] - points[faces[:, 0]], points[faces[:, 2]] - points[faces[:, 0]]
     tangent = np.stack([u, v], axis=1)
@@ -94,18 +94,19 @@ def _upright(points: FloatArray, faces: IntArray, flat: FloatArray, up: FloatArr
     area = 0.5 * np.linalg.det(rest)
     grain = area @ (now @ coefficients)[:, :, 0]
     if np.linalg.norm(grain) < LEAST_GRAIN * area.sum():
-        grain = _tightest(flat)
+        grain = _longest_side(flat)
     y = grain / np.linalg.norm(grain)
     return flat @ np.array([[y[1], y[0]], [-y[0], y[1]]])
 
 
-def _tightest(flat: FloatArray) -> FloatArray:
-    """The direction (2,) of the longer side of the smallest box around points (k, 2): along an edge of their hull."""
+def _longest_side(flat: FloatArray) -> FloatArray:
+    """(2,) along the longer side of the smallest rectangle around points (p, 2); one of its sides is one of the hull."""
     hull = flat[ConvexHull(flat).vertices]
-    edges = np.roll(hull, -1, axis=0) - hull
-    along = edges / np.linalg.norm(edges, axis=1)[:, None]
-    across = np.stack([-along[:, 1], along[:, 0]], axis=1)
-    sides = np.stack([np.ptp(hull @ way.T, axis=0) for way in (along, across)])
-    best = int(np.argmin(sides.prod(axis=0)))
-    way = along[best] if sides[0, best] >= sides[1, best] else across[best]
-    return np.asarray(way * np.sign(way[np.argmax(np.abs(way))]))
+    way = np.roll(hull, -1, axis=0) - hull
+    way /= np.linalg.norm(way, axis=1)[:, None]
+    across = np.stack([-way[:, 1], way[:, 0]], axis=1)
+    high, wide = (np.ptp(hull @ axis.T, axis=0) for axis in (way, across))
+    best = int(np.argmin(np.round(high * wide / (high * wide).min(), 9)))
+    side: FloatArray = way[best] if high[best] >= wide[best] else across[best]
+    upwards = side[1] > 1e-9 or (abs(side[1]) <= 1e-9 and side[0] > 0.0)
+    return side if upwards else -side
