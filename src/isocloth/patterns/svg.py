@@ -60,8 +60,9 @@ def _words(label: Label, high: float) -> str:
     x, y = _number(label.at[0]), _number(high - label.at[1])
     turn = f' transform="rotate({_number(-np.degrees(label.angle))} {x} {y})"' if label.angle else ""
     return (
-        f'<text x="{x}" y="{y}" dy="{_number(BASE * label.size)}" font-size="{_number(label.size)}" text-anchor="middle" '
-        f'font-family="Helvetica, Arial, sans-serif" stroke="none" fill="{INKS.get(label.layer, "#000")}"{turn}>'
+        f'<text x="{x}" y="{y}" dy="{_number(BASE * label.size)}" font-size="{_number(label.size)}" '
+        f'text-anchor="middle" font-family="Helvetica, Arial, sans-serif" stroke="none" '
+        f'fill="{INKS.get(label.layer, "#000")}"{turn}>'
         f"{_text(label.text)}</text>"
     )
 
