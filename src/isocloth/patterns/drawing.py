@@ -123,8 +123,8 @@ def _notches(side: Side, width: float) -> list[Stroke]:
     for notch in side.notches:
         way = (width if width > 0.0 else -NOTCH) * notch.outward
         across = np.array([-notch.outward[1], notch.outward[0]])
-        for k in range(notch.count):
-            start = notch.at + (k - 0.5 * (notch.count - 1)) * BETWEEN * across
+        for k in range(notch.marks):
+            start = notch.at + (k - 0.5 * (notch.marks - 1)) * BETWEEN * across
             found.append(Stroke("notches", np.stack([start, start + way]), False))
     return found
 
@@ -203,7 +203,7 @@ def _free(
     box = label.corners
     for loops, wanted in ((outside, 0), (within, 1)):
         if loops is not None:
-            around = sum(inside(loop, box).astype(int) for loop in loops) % 2
+            around = np.sum([inside(loop, box) for loop in loops], axis=0) % 2
             if (around != wanted).any():
                 return False
     if any(_crossed(box, stroke.points, stroke.closed) for stroke in found.strokes):

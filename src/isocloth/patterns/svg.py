@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -59,18 +60,17 @@ def _path(stroke: Stroke, high: float) -> str:
 def _words(label: Label, high: float) -> str:
     x, y = _number(label.at[0]), _number(high - label.at[1])
     turn = f' transform="rotate({_number(-np.degrees(label.angle))} {x} {y})"' if label.angle else ""
+    size, ink = _number(label.size), INKS.get(label.layer, "#000")
     return (
-        f'<text x="{x}" y="{y}" dy="{_number(BASE * label.size)}" font-size="{_number(label.size)}" text-anchor="middle" '
-        f'font-family="Helvetica, Arial, sans-serif" stroke="none" fill="{INKS.get(label.layer, "#000")}"{turn}>'
-        f"{_text(label.text)}</text>"
+        f'<text x="{x}" y="{y}" dy="{_number(BASE * label.size)}" font-size="{size}" text-anchor="middle" '
+        f'font-family="Helvetica, Arial, sans-serif" stroke="none" fill="{ink}"{turn}>{_text(label.text)}</text>'
     )
 
 
 def _text(text: str) -> str:
     """Escaped, without characters that XML does not allow."""
-    return escape(
-        "".join(c if c in "\t\n\r" or (ord(c) >= 32 and not 0xD800 <= ord(c) < 0xE000) else "�" for c in text)
-    )
+    allowed = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+    return escape(allowed.sub("�", text))
 
 
 def _number(value: float) -> str:
