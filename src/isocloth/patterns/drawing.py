@@ -7,7 +7,7 @@ Layers: `cut`, where it is cut; `seam`, where it is sewn, if there is an allowan
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,9 +84,7 @@ class Drawing:
 
 def draw(cut: Cut, flat: FloatArray, *, allowance: float = 0.0) -> Drawing:
     """The sheet of panels (p, 2) in m; allowance: mm around every panel."""
-    width = as_float(allowance)
-    if width is None or not 0.0 <= width <= MOST_ALLOWANCE:
-        raise InputError(f"allowance = {shown(allowance)}: expected mm, from 0 to {MOST_ALLOWANCE:g}")
+    width = as_allowance(allowance)
     parts = [_piece(piece, width) for piece in outlines(cut, flat)]
     parts.append(_square())
     bounds = [part.bounds() for part in parts]
@@ -98,6 +96,14 @@ def draw(cut: Cut, flat: FloatArray, *, allowance: float = 0.0) -> Drawing:
         sheet.labels += moved.labels
     sheet.size = sheet.bounds()[1] + GAP
     return sheet
+
+
+def as_allowance(value: Any) -> float:
+    """A width in mm."""
+    width = as_float(value)
+    if width is None or not 0.0 <= width <= MOST_ALLOWANCE:
+        raise InputError(f"allowance = {shown(value)}: expected mm, from 0 to {MOST_ALLOWANCE:g}")
+    return width
 
 
 def _piece(piece: Piece, width: float) -> Drawing:
