@@ -161,8 +161,8 @@ def test_a_sheet_that_lies_on_another_is_carried_by_it():
     assert found.target_error < 1e-18
     assert found.friction_error < 1e-18
     layers = found.pushes.body == 0
-    own = (both.piece[found._supports.nodes] == 1) & (found._supports.weights != 0.0)
-    share = np.where(own, found._supports.weights, 0.0).sum(axis=1)
+    own = (both.piece[found._carried.supports.nodes] == 1) & (found._carried.supports.weights != 0.0)
+    share = np.where(own, found._carried.supports.weights, 0.0).sum(axis=1)
     lift = (share[layers, None] * found.pushes.forces[layers]).sum(axis=0)
     weight = 9.81 * 0.3 * found.rest.face_areas[both.piece[both.faces[:, 0]] == 1].sum()
     np.testing.assert_allclose(lift, [0.0, 0.0, weight], atol=1e-9 * weight)

@@ -20,7 +20,7 @@ def test_a_noisy_skirt_is_laid_on_where_its_contacts_are_named():
     gaps = target.obstacles[0].gaps(found.target.vertices[waist], 0.0)[0] - target.fabric.thickness / 2
     assert np.ptp(gaps) < 1e-9
     assert 0.0 <= gaps.min() < 1e-3
-    assert np.abs(found._supports.gap).max() < 1e-4 * target.fabric.thickness
+    assert np.abs(found._carried.supports.gap).max() < 1e-4 * target.fabric.thickness
     assert np.abs(found.target.vertices - points).max() < 2.1e-3
     assert found.reached
     with pytest.raises(ic.IsoclothError, match="within 10 thicknesses"):

@@ -6,8 +6,41 @@ from collections.abc import Iterable
 from typing import Any
 
 from isocloth.base.errors import InputError, InputTypeError
-from isocloth.base.numeric import shown
+from isocloth.base.numeric import check_flag, is_one_of, shown
+from isocloth.inverse.thesis.two_step import TwoSteps
 from isocloth.models import DiscreteShell, Shell, as_model
+
+#: of finding a rest shape
+METHODS = ("force_first", "thesis")
+
+
+def check_method(method: Any, poses: bool, nearest: Any, checkpoint: Any) -> TwoSteps | None:
+    """The two steps that are to be made, or None: forces first; and that the other options go with it."""
+    if nearest is not None:
+        check_flag(nearest, "nearest")
+    if isinstance(method, TwoSteps):
+        effort: TwoSteps | None = method
+    elif is_one_of(method, METHODS):
+        effort = TwoSteps() if method == "thesis" else None
+    else:
+        known = ", ".join(map(repr, METHODS))
+        raise InputError(f"method = {shown(method)}: expected one of {known}, or ic.inverse.TwoSteps(...)")
+    if poses and effort is not None:
+        raise InputError("method = 'thesis' with several poses: it knows one target; leave method out")
+    if checkpoint is not None and poses:
+        raise InputError(f"checkpoint = {shown(checkpoint)} with several poses: expected None; they are found at once")
+    if effort is None:
+        return None
+    if checkpoint is not None:
+        raise InputError(
+            f"checkpoint = {shown(checkpoint)} with method = 'thesis': expected None, BFGS is not saved; bound its "
+            "time by method=ic.inverse.TwoSteps(seconds=60) instead"
+        )
+    if nearest:
+        raise InputError(
+            "nearest = True with method = 'thesis': expected None; the nearest shape is sought by 'force_first' alone"
+        )
+    return effort
 
 
 def as_shell(model: Any) -> Shell:

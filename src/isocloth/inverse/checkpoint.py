@@ -52,11 +52,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         kept, marks = read_state(self.path)
-        if different := [NAMES[name] for name in NAMES if marks.get(name) != self._marks[name]]:
-            raise InputError(
-                f"checkpoint {str(self.path)!r} belongs to another problem (other {', '.join(different)}): expected "
-                "one of this problem; delete it or name another file"
-            )
+        refuse_other(self.path, marks, self._marks, NAMES)
         return kept
 
     def save(self, loop: Loop) -> None:
@@ -105,15 +101,31 @@ def kept_in(path: Any, marks: Marks) -> Iterator[Checkpoint | None]:
     if path is None:
         yield None
         return
+    with locked_file(path, "an inversion") as file:
+        checkpoint = Checkpoint(file, marks)
+        yield checkpoint
+        checkpoint.remove()
+
+
+@contextmanager
+def locked_file(path: Any, what: str) -> Iterator[Path]:
+    """The file of a checkpoint, whose folder exists, and which nobody else writes meanwhile."""
     file = as_path(path, "checkpoint")
     if not file.absolute().parent.is_dir():
         raise MissingFileError(
             f"the folder of the checkpoint {str(path)!r} does not exist: expected one; create it first"
         )
-    with locked(file, f"an inversion with the checkpoint {str(path)!r}"):
-        checkpoint = Checkpoint(file, marks)
-        yield checkpoint
-        checkpoint.remove()
+    with locked(file, f"{what} with the checkpoint {str(path)!r}"):
+        yield file
+
+
+def refuse_other(path: Path, found: Marks, expected: Marks, names: dict[str, str]) -> None:
+    """Raise where a checkpoint is that of another problem; names: how messages name what is marked."""
+    if different := [names[name] for name in names if found.get(name) != expected[name]]:
+        raise InputError(
+            f"checkpoint {str(path)!r} belongs to another problem (other {', '.join(different)}): expected one of this "
+            "problem; delete it or name another file"
+        )
 
 
 def marks_of(problem: Problem, contacts: Any, margin: float, method: str) -> Marks:

@@ -17,15 +17,14 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
-from isocloth.base.typing import BoolArray, FloatArray, IntArray
+from isocloth.base.typing import FloatArray
 from isocloth.inverse.balance import Cones, balanced, outside
+from isocloth.inverse.carried import Carried
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.square_system import rigid_modes, square_system
 from isocloth.inverse.supports import Supports
-from isocloth.sparse.inertia import negative_pivots, symmetric_factor
 
 #: part of the friction that forces may use in the end, where less is aimed at
 USABLE = 0.975
@@ -99,17 +98,13 @@ def forgotten(loop: Loop) -> None:
     """What is done with a `Loop` that nobody keeps."""
 
 
-class ForceFirst:
+class ForceFirst(Carried):
     """The search for one target."""
 
     def __init__(self, forces: RestForces, supports: Supports, margin: float) -> None:
         """margin: part of the friction inside which forces are aimed."""
-        self.forces, self.supports, self.margin = forces, supports, margin
-        n = self.n = forces.n
-        self.spread = supports.spread(n)
-        self.touched: BoolArray = np.zeros(3 * n, dtype=np.bool_)
-        self.touched[np.unique(self.spread.nonzero()[0])] = True
-        self.free: IntArray = np.flatnonzero(~self.touched)
+        super().__init__(forces, supports)
+        self.margin, n = margin, self.n
         self.rigid = rigid_modes(forces.positions, forces.target.piece)
         self.balance = np.asarray((self.spread.T @ self.rigid).T)  # (6p, 3k)
         self.square = square_system(self.rigid, self.spread, supports, forces.target.piece)
@@ -139,16 +134,6 @@ class ForceFirst:
             nodal = np.zeros(3 * self.n)
             nodal[2::3] = self.forces.weight(x)
         return self.at_supports(nodal)
-
-    def at_supports(self, nodal: FloatArray, near: FloatArray | None = None) -> FloatArray:
-        """Forces (k, 3) of supports that come nearest to nodal ones (3n,).
-
-        near: (k, 3) of which the change is the least, where several supports share a node; else zero.
-        """
-        begin = np.zeros(self.spread.shape[1]) if near is None else near.ravel()
-        left = np.where(self.touched, nodal, 0.0) - self.spread @ begin
-        matrix = (self.spread.T @ self.spread + 1e-12 * sp.identity(self.spread.shape[1])).tocsc()
-        return np.asarray(begin + splu(matrix).solve(self.spread.T @ left)).reshape(-1, 3)
 
     def choose(self, wanted: FloatArray, points: FloatArray, load: float) -> tuple[FloatArray, bool]:
         """Forces (k, 3) in the cones that carry the weight of a rest shape; whether there are any."""
@@ -206,11 +191,6 @@ class ForceFirst:
     def folded(self, points: FloatArray) -> bool:
         """Whether a face of a rest shape has all but vanished."""
         return bool((self.forces.shape(points).areas < LEAST_AREA * self.areas).any())
-
-    def stable(self, points: FloatArray) -> bool:
-        """Whether the second derivative of the energy is positive definite over the nodes that nothing touches."""
-        stiffness = self.forces.stiffness(points)[self.free][:, self.free].tocsc()
-        return negative_pivots(symmetric_factor(stiffness)) == 0
 
     # ------------------------------------------------------------------- load
 

@@ -13,21 +13,25 @@ import numpy as np
 from scipy.sparse.linalg import splu
 
 from isocloth.base.errors import InputError, InputTypeError, MeshError
-from isocloth.base.numeric import as_float, check_flag, is_one_of, shown
+from isocloth.base.numeric import as_float, check_flag, shown
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.contact.starts import REMEDY
 from isocloth.fabric import Fabric
-from isocloth.inverse.arguments import as_shell
+from isocloth.inverse.arguments import as_shell, check_method
 from isocloth.inverse.balance import Cones, outside
+from isocloth.inverse.carried import Carried
 from isocloth.inverse.checkpoint import kept_in, marks_of, resumed
 from isocloth.inverse.force_first import USABLE, ForceFirst, Found, Progress
 from isocloth.inverse.nearest import Nearest, NearestSearch
+from isocloth.inverse.outcome import Outcome, of_force_first
 from isocloth.inverse.pose import Pose
 from isocloth.inverse.poses import PosesInversion, invert_poses
 from isocloth.inverse.progress import Meter
 from isocloth.inverse.pushes import Pushes, pushes_of
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.supports import Supports, check_supports, find_supports, hands_at, lay_on, together
+from isocloth.inverse.thesis.method import PART, inverted
+from isocloth.inverse.thesis.two_step import Pass, TwoSteps
 from isocloth.meshes import Mesh
 from isocloth.models import Model
 from isocloth.obstacles import Obstacle
@@ -36,8 +40,8 @@ from isocloth.statics import Equilibrium, equilibrium
 from isocloth.statics.problem import Problem, as_problem
 from isocloth.terms.dihedral import hinges_of
 
-METHODS = ("force_first",)
-
+#: part of the friction inside which forces are aimed, where none is given
+MARGIN = 0.8
 #: least force with which what touches is pressed on, of the mean weight of a node
 LEAST = 0.02
 #: the law of contacts that are hard
@@ -51,12 +55,12 @@ class Inversion:
     """A rest shape and its certificate. Made by `invert`."""
 
     def __init__(
-        self, problem: Problem, supports: Supports, search: ForceFirst, found: Found, nearest: Nearest | None
+        self, problem: Problem, carried: Carried, outcome: Outcome, margin: float, nearest: Nearest | None = None
     ) -> None:  # fmt: skip
-        self._problem, self._supports, self._search, self._found = problem, supports, search, found
+        self._problem, self._carried, self._outcome = problem, carried, outcome
         self.nearest = nearest
         """Where the target was not reached: a shape near it that the cloth can take, with its certificate."""
-        self.margin = search.margin
+        self.margin = margin
         """Part of the friction inside which forces were aimed."""
 
     # ------------------------------------------------------------------- the shape
@@ -69,7 +73,7 @@ class Inversion:
     @cached_property
     def rest(self) -> Mesh:
         """The rest shape: of the target if that was reached, else of the nearest shape, or of the load that was."""
-        return self.target.with_vertices(self._found.points if self.nearest is None else self.nearest.points)
+        return self.target.with_vertices(self._outcome.points if self.nearest is None else self.nearest.points)
 
     @property
     def positions(self) -> FloatArray:
@@ -84,7 +88,7 @@ class Inversion:
     @cached_property
     def bend(self) -> FloatArray:
         """(e,) rad of the inner edges: the dihedral angle at rest less that in the target."""
-        forces = self._search.forces
+        forces = self._carried.forces
         angles = []
         for points in (self.rest.vertices, self.target.vertices):
             corners = forces.shape(points).hinge_corners
@@ -106,14 +110,14 @@ class Inversion:
         In the target, at the load that was reached; where there is a nearest shape, in this one.
         """
         if self.nearest is None:
-            return self._search.forces(self._found.points, self._found.load)
-        return self._search.forces.at(self.positions)(self.rest.vertices)
+            return self._carried.forces(self._outcome.points, self._outcome.load)
+        return self._carried.forces.at(self.positions)(self.rest.vertices)
 
     @property
     def contact_nodes(self) -> IntArray:
         """(k,) nodes that bodies, layers or hands push."""
         if self.nearest is None:
-            return np.flatnonzero(self._search.touched[::3])
+            return np.flatnonzero(self._carried.touched[::3])
         supports, _ = self._at_rest
         return np.unique(supports.nodes[supports.weights != 0.0])
 
@@ -128,8 +132,8 @@ class Inversion:
         if self.nearest is not None:
             supports, forces = self._at_rest
             return pushes_of(supports, self.positions, forces)
-        forces = self._search.at_supports(self.forces.ravel(), self._found.forces)
-        return pushes_of(self._supports, self.target.vertices, forces)
+        forces = self._carried.at_supports(self.forces.ravel(), self._outcome.forces)
+        return pushes_of(self._carried.supports, self.target.vertices, forces)
 
     @cached_property
     def _at_rest(self) -> tuple[Supports, FloatArray]:
@@ -152,25 +156,30 @@ class Inversion:
     @property
     def load_reached(self) -> float:
         """Part of gravity, 0 to 1, up to which the target is a stable equilibrium with forces in the cones."""
-        return self._found.load
+        return self._outcome.up_to
 
     @property
     def reached(self) -> bool:
         """Whether the target is an equilibrium, stable and with forces in the cones of friction."""
-        return self._found.load == 1.0 and self._found.carried
+        return self._outcome.reached
 
     @property
     def iterations(self) -> int:
-        """Linear systems solved."""
-        return self._found.iterations
+        """Linear systems solved; by the thesis' method iterations of BFGS, in both steps of all passes."""
+        return self._outcome.iterations
+
+    @property
+    def passes(self) -> tuple[Pass, ...]:
+        """Of the thesis' method: lambda, and what came of either step, pass by pass."""
+        return self._outcome.passes
 
     @cached_property
     def target_error(self) -> float:
         """J = |x - target|^2 / 2, m^2, of the balance x nearby: one Newton step from the target."""
-        search, free = self._search, self._search.free
+        carried, free = self._carried, self._carried.free
         if not self.reached:
             return float(0.5 * np.sum((self.positions - self.target.vertices) ** 2))
-        stiffness = search.forces.stiffness(self._found.points)[free][:, free].tocsc()
+        stiffness = carried.forces.stiffness(self._outcome.points)[free][:, free].tocsc()
         step = splu(stiffness).solve(self.forces.ravel()[free])
         return float(0.5 * step @ step)
 
@@ -183,9 +192,9 @@ class Inversion:
         if self.nearest is not None:
             rest = np.delete(self.forces, self.contact_nodes, axis=0)
             return float(0.5 * np.sum(rest * rest))
-        left = self.forces.ravel()[self._search.free]
-        at = self._search.at_supports(self.forces.ravel(), self._found.forces)
-        out = outside(self._supports.cones, at, USABLE)
+        left = self.forces.ravel()[self._carried.free]
+        at = self._carried.at_supports(self.forces.ravel(), self._outcome.forces)
+        out = outside(self._carried.supports.cones, at, USABLE)
         return float(0.5 * (left @ left + out @ out))
 
     @cached_property
@@ -202,7 +211,7 @@ class Inversion:
     @property
     def stable(self) -> bool:
         """Whether the target comes back after a small push, with what touches held: no pivot is negative."""
-        return self.reached
+        return self._outcome.stable
 
     @property
     def smallest_eigenvalue(self) -> float:
@@ -212,25 +221,7 @@ class Inversion:
     @property
     def problem(self) -> str:
         """Empty, or what is wrong and what would help."""
-        if self.reached:
-            return ""
-        load = self._found.load
-        if not self._found.carried:
-            said = (
-                "no forces of these supports, within the cones of friction, carry the weight in force and torque, "
-                "whatever the rest shape is: the target needs more friction, further contacts, or held nodes"
-            )
-        elif load == 0.0:
-            said = (
-                "no rest shape was found at any load: the cloth is far too soft for this target; use a stiffer model, "
-                "or a lighter fabric"
-            )
-        else:
-            said = (
-                f"the target is stable up to {load:.3g} of its weight: the cloth is too soft for it; a density of "
-                f"{load * self._problem.fabrics[0].weight_density:.3g} kg/m^2 would hang like this, or stiffnesses "
-                f"{1.0 / load:.3g} times as large"
-            )
+        said = self._outcome.problem
         if self.nearest is None:
             return said
         off = np.linalg.norm(self.positions - self.target.vertices, axis=1)
@@ -270,8 +261,8 @@ class Inversion:
 @overload
 def invert(
     target: Mesh, fabric: Fabric | None = None, *, model: str | Model | None = None, obstacles: Any = (),
-    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float = 0.8,
-    gravity: float | None = None, nearest: bool = True, method: str = "force_first",
+    held: Any = None, contacts: Any = None, self_collision: bool = False, margin: float | None = None,
+    gravity: float | None = None, nearest: bool | None = None, method: str | TwoSteps = "force_first",
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
 ) -> Inversion: ...  # fmt: skip
@@ -293,11 +284,11 @@ def invert(
     held: Any = None,
     contacts: Any = None,
     self_collision: bool = False,
-    margin: float = 0.8,
+    margin: float | None = None,
     gravity: float | None = None,
     unknown: str | Sequence[str] = (),
-    nearest: bool = True,
-    method: str = "force_first",
+    nearest: bool | None = None,
+    method: str | TwoSteps = "force_first",
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
 ) -> Inversion | PosesInversion:
@@ -314,12 +305,16 @@ def invert(
             noisy scan must be; None: those at the distance from bodies that is kept, to a twentieth of the
             thickness. What else is nearer is refused.
         self_collision: whether layers touch each other.
-        margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for.
+        margin: part of the friction inside which forces are aimed; the rest of it is what a push may ask for. None:
+            0.8, or the thesis' 0.975 with its method.
         gravity: m/s^2, along -z; None: 9.81.
         unknown: with poses only: names of stiffnesses of the model that are sought too, beginning with those it has.
             Shapes at rest tell them relative to the density alone, which is that of the fabric.
-        nearest: whether the nearest shape that the cloth can take is sought where it cannot take the target.
-        method: "force_first": forces are chosen first, then the rest shape that asks for them.
+        nearest: whether the nearest shape that the cloth can take is sought where it cannot take the target; None:
+            yes with "force_first", which alone can.
+        method: "force_first": forces are chosen first, then the rest shape that asks for them. "thesis", to compare: J,
+            then G, are brought down by BFGS, with less and less attraction to the target; thousands of iterations.
+            `ic.inverse.TwoSteps(seconds=60)` is the same with an end.
         checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
             ends in the same bits; the file is removed at the end.
         progress: say what happens, on standard error if that is a terminal.
@@ -331,15 +326,11 @@ def invert(
         ConvergenceError: nothing holds the cloth and it touches nothing.
     """
     check_flag(progress, "progress")
-    check_flag(nearest, "nearest")
+    effort = check_method(method, isinstance(target, list | tuple), nearest, checkpoint)
     if isinstance(target, list | tuple):
         for name, value in (("obstacles", obstacles), ("held", held), ("contacts", contacts), ("gravity", gravity)):
             if value is not None and not (isinstance(value, list | tuple) and len(value) == 0):
                 raise InputError(f"{name} with several poses: expected it in each of them, ic.Pose(mesh, {name}=...)")
-        if checkpoint is not None:
-            raise InputError(
-                f"checkpoint = {shown(checkpoint)} with several poses: expected None; they are found at once"
-            )
         with closing(Meter(progress)) as meter:
             return invert_poses(
                 target, fabric, model=model, self_collision=self_collision, unknown=unknown, progress=meter.say
@@ -353,9 +344,7 @@ def invert(
     if target.element != "triangle":
         raise MeshError(f"target is {target!r}: expected triangles; give it `target.triangulated()`")
     chosen = as_shell(model)
-    if not is_one_of(method, METHODS):
-        raise InputError(f"method = {shown(method)}: expected one of {', '.join(map(repr, METHODS))}")
-    number = as_float(margin)
+    number = (MARGIN if effort is None else PART) if margin is None else as_float(margin)
     if number is None or not 0.0 < number <= USABLE:
         raise InputError(f"margin = {shown(margin)}: expected a part of the friction, more than 0 and at most {USABLE}")
     problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision,
@@ -367,19 +356,23 @@ def invert(
         )
     if len(problem.fabrics) > 1:
         raise InputError("fabric: expected one for all pieces of the target")
-    sim = _started(problem, contacts)
+    sim = started(problem, contacts)
     laid = target.with_vertices(lay_on(problem, sim, contacts))
     problem = replace(problem, mesh=laid)
     forces = RestForces(laid, chosen, problem.fabrics[0].weight_density, problem.gravity)
     least = LEAST * float(forces.weight(laid.vertices).mean())
     supports = find_supports(problem, sim, laid.vertices, contacts, least)
     check_supports(supports, laid)
+    if effort is not None:
+        carried = Carried(forces, supports)
+        with closing(Meter(progress)) as meter:
+            return Inversion(problem, carried, inverted(carried, number, effort, meter.say), number)
     search = ForceFirst(forces, supports, number)
-    marks = marks_of(problem, contacts, number, method) if checkpoint is not None else {}
+    marks = marks_of(problem, contacts, number, "force_first") if checkpoint is not None else {}
     with kept_in(checkpoint, marks) as kept, closing(Meter(progress)) as meter:
         found = resumed(search, meter.say, kept)
-        near = None if found.load == 1.0 or not nearest else _nearest(problem, forces, found, meter.say)
-    return Inversion(problem, supports, search, found, near)
+        near = None if found.load == 1.0 or nearest is False else _nearest(problem, forces, found, meter.say)
+    return Inversion(problem, search, of_force_first(found, forces.density), number, near)
 
 
 def _nearest(problem: Problem, forces: RestForces, found: Found, tell: Progress) -> Nearest | None:
@@ -388,7 +381,7 @@ def _nearest(problem: Problem, forces: RestForces, found: Found, tell: Progress)
     return NearestSearch(problem, forces, target, tell).run([found.points, target] if found.load > 0.0 else [target])
 
 
-def _started(problem: Problem, contacts: object) -> Simulation:
+def started(problem: Problem, contacts: object) -> Simulation:
     """A simulation that begins in the target; what is said to touch may be inside as well, until it is laid on."""
     try:
         return problem.simulation(problem.mesh.vertices.copy(), resolve_start=contacts is not None)

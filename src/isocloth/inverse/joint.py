@@ -16,11 +16,12 @@ multipliers of the equations, in one sparse symmetric system:
     [ 0   m   J^T ] [ dz ] = [ m (X_0 - X)    ]
     [ K   J   0   ] [ y  ]   [ -F + B r       ]
 
-which is the method of Gauss and Newton with constraints (Bock). A rest shape may have equations of its own, lengths of
-seams, and a smoothness: they are rows and a block more (`rest_coordinates.py`). The density may be among q. Steps are shortened until the next one, by the same
-matrix, is shorter: forces themselves are no measure, as a membrane is so much stiffer than its bends. What is measured
-where poses do not fit each other is positions too, because forces magnify their errors. Then m is not small: a rest
-shape that may go anywhere follows errors, and not the cloth.
+which is the method of Gauss and Newton with constraints (Bock). Lengths of seams are equations of the rest shape alone
+(`rest_coordinates.py`), and unevenness of strain costs (`strain_smoothness.py`): rows and a block more. The density may
+be among q. Steps are shortened until the next one, by the same matrix, is shorter: forces themselves are no measure, as
+a membrane is so much stiffer than its bends. What is measured where poses do not fit each other is positions too,
+because forces magnify their errors. Then m is not small: a rest shape that may go anywhere follows errors, and not the
+cloth.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from isocloth.base.typing import BoolArray, FloatArray
 from isocloth.inverse.balance import Cones, outside, project
 from isocloth.inverse.rest_coordinates import RestCoordinates
 from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.strain_smoothness import StrainSmoothness
 from isocloth.inverse.supports import HAND, Supports
 from isocloth.meshes import Mesh
 from isocloth.models import Shell
@@ -78,23 +80,41 @@ class Fit(NamedTuple):
     pushes: tuple[FloatArray, ...]
 
 
+class Loop(NamedTuple):
+    """Where a search is: after some steps, with friction minded or not; best: m, shortest step so far; idle: steps in a
+    row that were hardly shorter; begin: where it began, if that was elsewhere."""
+
+    fit: Fit
+    coned: bool = False
+    best: float = np.inf
+    idle: int = 0
+    steps: int = 0
+    begin: Fit | None = None
+
+
+Keep = Callable[[Loop], None]
+
+
 class Search:
     """The search for one set of poses, with some stiffnesses unknown."""
 
     def __init__(
         self, views: Sequence[View], model: Shell, density: float, names: Sequence[str], rest: RestCoordinates,
-        kept: float, last: float | None = None,
+        kept: float, smooth: float = 0.0, last: float | None = None,
     ) -> None:  # fmt: skip
-        """names: of the model's stiffnesses that are sought, and "density"; kept: m, 0 of poses that should fit; last:
-        length of a last step, of the size of the cloth; None: as poses that fit, or do not, ask for."""
+        """names: of the model's stiffnesses that are sought, and "density"; kept: m, 0 of poses that should fit;
+        smooth: m^2, weight of the unevenness of strain, of flat panels; last: length of a last step, of the size of the
+        cloth; None: as poses that fit, or do not, ask for."""
         self.views, self.model, self.density, self.names = tuple(views), model, density, tuple(names)
         self.rest, self.kept, self.iterations = rest, kept, 0
-        self.last = (LAST if kept == 0.0 else LAST_KEPT) if last is None else last
-        self.coned = False
+        exact = kept == 0.0 and smooth == 0.0
+        self.last = (LAST if exact else LAST_KEPT) if last is None else last
+        self.coned, self.smooth = False, smooth
+        self.unevenness = StrainSmoothness(views[0].mesh, rest.corners) if smooth > 0.0 else None
         mesh, start = views[0].mesh, rest.start
         n = self.n = mesh.n_vertices
         self.size = float(np.ptp(start, axis=0).max())
-        self.rows, self.free, self.bodies, self.spread = [], [], [], []
+        self.rows, self.free, self.moving, self.bodies, self.spread = [], [], [], [], []
         for view in views:
             s = view.supports
             hand = s.body == HAND
@@ -102,6 +122,7 @@ class Search:
             every[(3 * s.nodes[hand, :1] + np.arange(3)).ravel()] = False
             touched: BoolArray = np.zeros(3 * n, dtype=np.bool_)
             touched[np.unique(s.spread(n).nonzero()[0])] = True
+            self.moving.append(np.flatnonzero(~touched))
             touched &= every | (not view.loose)
             own = Supports(s.nodes[~hand], s.weights[~hand], Cones(*(c[~hand] for c in s.cones)), s.body[~hand],
                            s.gap[~hand])  # fmt: skip
@@ -146,7 +167,7 @@ class Search:
     def stiffness(self, fit: Fit, a: int) -> sp.csc_matrix:
         """dF/dx of pose a over the coordinates that nothing touches, N/m."""
         whole = self._forces(a, fit.positions[a], fit.logs).stiffness(fit.points)
-        return whole[self.free[a]][:, self.free[a]].tocsc()
+        return whole[self.moving[a]][:, self.moving[a]].tocsc()
 
     def stable(self, fit: Fit, a: int) -> bool:
         """Whether pose a comes back after a small push."""
@@ -197,8 +218,11 @@ class Search:
         curved = sp.block_diag(list(blocks)) if len(blocks) else sp.csr_matrix((0, 0))
         k, j = sp.block_diag(stiff) / scale, sp.vstack(slopes) / scale
         lone = sp.diags(np.concatenate([np.ones(k.shape[1]), kept, np.full(loads.shape[1], LOOSE)]))
-        unknown = sp.csr_matrix((len(self.names), len(self.names)))
-        corner = sp.block_diag([sp.csr_matrix((k.shape[1], k.shape[1])), self.rest.smooth, unknown, curved])
+        places = k.shape[1] + coordinates + len(self.names)
+        even = self._even_slope(fit)
+        corner = sp.block_diag(
+            [self.smooth * (even.T @ even) if even is not None else sp.csr_matrix((places, places)), curved]
+        )
         before = sp.csr_matrix((len(self.rest.pairs), k.shape[1]))
         after = sp.csr_matrix((len(self.rest.pairs), len(self.names) + loads.shape[1]))
         seams = sp.hstack([before, self.rest.slope(fit.points), after])
@@ -215,13 +239,35 @@ class Search:
         back = np.zeros(system.coordinates + system.logs)
         rest = self.rest
         back[: system.coordinates] = self.kept * (rest.start - fit.points).ravel()[rest.columns]
-        back[: system.coordinates] -= rest.smooth @ fit.points.ravel()[rest.columns]
+        even = self._even_slope(fit)
         beyond = []
         for a in range(len(self.views)):
             off, slope = self._beyond(fit, a)
             beyond.append(-(slope @ off[:, :, None]).ravel() / system.scale)
         left = [-self.unbalanced(fit, a)[rows] / system.scale for a, rows in enumerate(self.rows)]
-        return np.concatenate([*away, back, *beyond, *left, -rest.gaps(fit.points)])
+        lone = np.concatenate([*away, back])
+        if even is not None:
+            lone -= self.smooth * (even.T @ self._uneven(fit))
+        return np.concatenate([lone, *beyond, *left, -rest.gaps(fit.points)])
+
+    def _uneven(self, fit: Fit) -> FloatArray:
+        """Jumps of strain in all poses."""
+        assert self.unevenness is not None
+        return np.concatenate([self.unevenness(x, fit.points) for x in fit.positions])
+
+    def _even_slope(self, fit: Fit) -> sp.csr_matrix | None:
+        """Derivative of the jumps of strain in free positions, coordinates at rest and logarithms."""
+        if self.unevenness is None:
+            return None
+        by_x, by_points = [], []
+        for x, free in zip(fit.positions, self.free, strict=True):
+            one, other = self.unevenness.derivatives(x, fit.points)
+            by_x.append(one[:, free])
+            by_points.append(other[:, self.rest.columns])
+        points = sp.vstack(by_points)
+        return sp.csr_matrix(
+            sp.hstack([sp.block_diag(by_x), points, sp.csr_matrix((points.shape[0], len(self.names)))])
+        )
 
     def moved(self, fit: Fit, system: Linearised, step: FloatArray, share: float) -> Fit:
         """After a part of a step."""
@@ -252,23 +298,30 @@ class Search:
             pushes.append(splu(matrix).solve(b.T @ force).reshape(-1, 3) if b.shape[1] else np.zeros((0, 3)))
         return Fit(points, chosen, positions, tuple(pushes))
 
-    def run(self, fit: Fit, progress: Callable[[str], None]) -> tuple[Fit, bool]:
+    def run(self, fit: Fit, progress: Callable[[str], None], keep: Keep | None = None) -> tuple[Fit, bool]:
         """The nearest equilibria from a start, and whether steps have come to an end.
 
         First bodies bear any force, as hands do; only where that takes some out of their cones, these are minded.
         """
-        self.coned = False
-        found, ended = self._run(fit, progress)
-        if not any(self.slips(found, a) for a in range(len(self.views))):
-            return found, ended
-        progress("forces are out of the cones of friction")
-        self.coned = True
-        return self._run(found if ended else fit, progress)
+        return self.go_on(Loop(fit), progress, keep)
 
-    def _run(self, fit: Fit, progress: Callable[[str], None]) -> tuple[Fit, bool]:
+    def go_on(self, loop: Loop, progress: Callable[[str], None], keep: Keep | None = None) -> tuple[Fit, bool]:
+        """`run` from any step of it, with the same end; keep: is given the loop after every step."""
+        first, ended = loop.begin or loop.fit, False
+        if not loop.coned:
+            self.coned = False
+            found, ended = self._steps(loop, progress, keep)
+            if not any(self.slips(found, a) for a in range(len(self.views))):
+                return found, ended
+            progress("forces are out of the cones of friction")
+            loop = Loop(found if ended else first, coned=True)
+        self.coned = True
+        return self._steps(loop, progress, keep)
+
+    def _steps(self, loop: Loop, progress: Callable[[str], None], keep: Keep | None) -> tuple[Fit, bool]:
         last = self.last * self.size
-        best, idle = np.inf, 0
-        for _ in range(STEPS):
+        fit, best, idle = loop.fit, loop.best, loop.idle
+        for number in range(loop.steps, STEPS):
             try:
                 system = self.linearised(fit)
             except RuntimeError:  # singular
@@ -291,11 +344,14 @@ class Search:
                 progress(f"step {length:.1e} m could not be shortened")
                 return fit, length <= 1e3 * last
             fit = tried
-            progress(f"step {length:.1e} m, {share:.3g} of it taken, stiffnesses x {np.exp(fit.logs)}")
+            known = f", {', '.join(self.names)} x {np.exp(fit.logs)}" if self.names else ""
+            progress(f"step {length:.1e} m, {share:.3g} of it taken{known}")
             if then <= last:  # the last step is known and taken: a membrane makes forces of a tiny one
                 return self.moved(fit, system, ahead, 1.0), True
             idle = idle + 1 if then > 0.7 * best else 0
             best = min(best, then)
+            if keep is not None:
+                keep(Loop(fit, loop.coned, best, idle, number + 1, loop.begin or loop.fit))
             if idle > IDLE:
                 return fit, False
         return fit, False

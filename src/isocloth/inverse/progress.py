@@ -9,14 +9,15 @@ import time
 class Meter:
     """A line on a terminal that the next one replaces."""
 
-    def __init__(self, progress: bool) -> None:
+    def __init__(self, progress: bool, what: str = "invert") -> None:
+        self._what = what
         self._shown = progress and sys.stderr.isatty()
         self._begin, self._width = time.monotonic(), 0
 
     def say(self, what: str) -> None:
         """Show what happens, and the seconds since the begin."""
         if self._shown:
-            line = f"invert: {what}, {time.monotonic() - self._begin:.0f} s"
+            line = f"{self._what}: {what}, {time.monotonic() - self._begin:.0f} s"
             print(f"\r{line:<{self._width}}", end="", file=sys.stderr, flush=True)
             self._width = len(line)
 

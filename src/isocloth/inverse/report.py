@@ -69,7 +69,7 @@ def lines(found: Inversion) -> list[tuple[str, str]]:
     rows += [
         ("stretch at rest", f"{100 * found.stretch.min():.3g} to {100 * found.stretch.max():.3g} %"),
         ("bend at rest", f"{np.degrees(found.bend.min()):.3g} to {np.degrees(found.bend.max()):.3g} degrees"),
-        ("linear systems", str(found.iterations)),
+        ("iterations of BFGS" if found.passes else "linear systems", str(found.iterations)),
     ]
     return rows
 

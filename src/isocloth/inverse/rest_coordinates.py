@@ -1,4 +1,4 @@
-"""What is unknown of a rest shape: any points, or points of flat panels, with seams of equal length, smooth or not."""
+"""What is unknown of a rest shape: any points, or points of flat panels with seams of equal length."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class RestCoordinates(NamedTuple):
     start: (p, 3) m, where they begin; corners: (f, 3) points of every face.
     columns: (c,) coordinates that are unknown; the others say where pieces lie, or that panels are flat.
     pairs: (s, 4) points a0, a1, b0, b1 of both sides of a piece of a seam, which are as long as each other.
-    smooth: (c, c) m/m, of the energy X^T smooth X / 2 in the unknown coordinates.
     flat: whether panels lie in the plane, and must not turn over.
     """
 
@@ -30,7 +29,6 @@ class RestCoordinates(NamedTuple):
     corners: IntArray
     columns: IntArray
     pairs: IntArray
-    smooth: sp.csr_matrix
     flat: bool
 
     @classmethod
@@ -38,7 +36,7 @@ class RestCoordinates(NamedTuple):
         """All points (n, 3) of a mesh, but six coordinates of every piece, which say where it lies."""
         fixed = _pivots(rigid_modes(start, mesh.piece), 6)
         columns = np.setdiff1d(np.arange(start.size), fixed)
-        return cls(start, mesh.faces.copy(), columns, np.zeros((0, 4), dtype=np.int64), _none(len(columns)), False)
+        return cls(start, mesh.faces.copy(), columns, np.zeros((0, 4), dtype=np.int64), False)
 
     @classmethod
     def of_panels(cls, start: FloatArray, corners: IntArray, panel: IntArray, pairs: IntArray) -> RestCoordinates:
@@ -52,12 +50,7 @@ class RestCoordinates(NamedTuple):
             modes[own, :, 3 * one + 2] = np.stack([-arm[:, 1], arm[:, 0]], axis=1) / np.abs(arm).max()
         flat = np.setdiff1d(np.arange(2 * p), _pivots(modes.reshape(2 * p, -1), 3))
         points = np.concatenate([start, np.zeros((p, 1))], axis=1)
-        return cls(points, corners, 3 * (flat // 2) + flat % 2, pairs, _none(len(flat)), True)
-
-    def smoothed(self, differences: sp.csr_matrix, weight: float) -> RestCoordinates:
-        """The same with weight |differences X|^2 / 2, of differences (d, 3p)."""
-        own = differences[:, self.columns]
-        return self._replace(smooth=sp.csr_matrix(weight * (own.T @ own)))
+        return cls(points, corners, 3 * (flat // 2) + flat % 2, pairs, True)
 
     def gaps(self, points: FloatArray) -> FloatArray:
         """(s,) m, by how much one side of a seam is longer than the other."""
@@ -92,7 +85,3 @@ def _pivots(modes: FloatArray, each: int) -> IntArray:
     fixed = [qr(modes[:, at : at + each].T, pivoting=True, mode="economic")[2][:each]
              for at in range(0, modes.shape[1], each)]  # fmt: skip
     return np.concatenate(fixed)
-
-
-def _none(size: int) -> sp.csr_matrix:
-    return sp.csr_matrix((size, size))

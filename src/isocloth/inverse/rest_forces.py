@@ -40,6 +40,12 @@ class RestForces:
         moved.positions = np.ascontiguousarray(positions)
         return moved
 
+    def at_density(self, density: float) -> RestForces:
+        """The same of a cloth of another density, kg/m^2."""
+        other = copy(self)
+        other.density = density
+        return other
+
     def shape(self, points: FloatArray) -> RestShape:
         """The rest shape with points (p, 3), n of them unless faces have corners of their own."""
         return RestShape(self.target, points, self.corners)

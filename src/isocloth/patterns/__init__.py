@@ -1,6 +1,11 @@
 """Sewing patterns: flat panels, cut from the target along seams, and what is printed of them."""
 
 from isocloth.patterns.cut import Cut, Seam, cut_open
+from isocloth.patterns.find import pattern
+from isocloth.patterns.flatten import Flat, flatten, laid_out
+from isocloth.patterns.pattern import Pattern
 from isocloth.patterns.seams import load_seams, shortest_path
 
-__all__ = ["Cut", "Seam", "cut_open", "load_seams", "shortest_path"]
+__all__ = [
+    "Cut", "Flat", "Pattern", "Seam", "cut_open", "flatten", "laid_out", "load_seams", "pattern", "shortest_path",
+]  # fmt: skip

@@ -1,0 +1,100 @@
+"""`pattern`: the flat panels, and the material, of a cloth whose hanging shape is given."""
+
+from __future__ import annotations
+
+import os
+from contextlib import closing
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from isocloth.base.errors import InputError
+from isocloth.base.typing import FloatArray
+from isocloth.fabric import Fabric
+from isocloth.inverse.arguments import as_shell
+from isocloth.inverse.inversion import GRAVITY, started
+from isocloth.inverse.joint import View
+from isocloth.inverse.progress import Meter
+from isocloth.inverse.rest_coordinates import RestCoordinates
+from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.supports import TOUCHING, check_supports, find_supports, lay_on
+from isocloth.meshes import Mesh
+from isocloth.models import Model
+from isocloth.patterns.arguments import as_noise, as_unknown, refuse_scale
+from isocloth.patterns.checkpoint import kept_in, marks_of
+from isocloth.patterns.cut import cut_open
+from isocloth.patterns.fit import FlatSearch
+from isocloth.patterns.flatten import flatten, laid_out
+from isocloth.patterns.pattern import Pattern
+from isocloth.statics.problem import as_problem
+
+
+def pattern(
+    target: Mesh,
+    fabric: Fabric | None = None,
+    *,
+    model: str | Model | None = None,
+    seams: Any = (),
+    held: Any = None,
+    obstacles: Any = (),
+    contacts: Any = None,
+    self_collision: bool = False,
+    unknown: Any = ("density",),
+    noise: float | None = None,
+    gravity: float | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    progress: bool = True,
+) -> Pattern:
+    """Flat panels, and the density or stiffnesses, of a cloth that hangs, or lies, as its target does.
+
+    Args:
+        target: triangles; how it hangs once it is sewn. Its nodes are points of the cloth.
+        fabric: its density is a first guess if it is unknown.
+        model: a shell, `ic.models.DiscreteShell(...)` by default.
+        seams: paths of nodes along edges, along which the target is cut open; a sequence, or name -> path. Both sides
+            of a seam are as long as each other. A tube needs one, and a closed surface at least one.
+        held: nodes that hands hold: where the target has them, or, with noise, near there.
+        obstacles: on which it lies, with their friction; they stand still.
+        contacts: nodes that touch them; None: those at the distance from bodies that is kept.
+        self_collision: whether layers touch each other.
+        unknown: "density", and names of stiffnesses of the model. Shapes at rest tell ratios alone, so that one of them
+            has to be known.
+        noise: m, standard deviation of a coordinate of a target that was captured; None: the target is exact.
+        gravity: m/s^2, along -z; None: 9.81.
+        checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
+            ends in the same bits; the file is removed at the end.
+        progress: say what happens, on standard error if that is a terminal.
+    """
+    chosen, error = as_shell(model), as_noise(noise)
+    names = as_unknown(unknown, chosen)
+    problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision,
+                         GRAVITY if gravity is None else gravity)  # fmt: skip
+    if len(problem.fabrics) > 1:
+        raise InputError("fabric: expected one for all pieces of the target")
+    density = problem.fabrics[0].weight_density
+    if problem.gravity * density == 0.0:
+        raise InputError(
+            f"gravity = {problem.gravity:g}, density that weighs = {density:g}: expected a weight; without one a shape "
+            "says nothing of stiffness"
+        )
+    cut = cut_open(target, seams)
+    sim = started(problem, contacts)
+    laid = target.with_vertices(lay_on(problem, sim, contacts))
+    problem = replace(problem, mesh=laid)
+    supports = find_supports(problem, sim, laid.vertices, contacts, 0.0, TOUCHING)
+    check_supports(supports, laid)
+    start = flatten(laid, cut).points
+    refuse_scale(names, RestForces(laid, chosen, density, problem.gravity, cut.corners), _in_space(start))
+    view = View(laid, problem.gravity, supports, error is not None)
+    rest = RestCoordinates.of_panels(start, cut.corners, cut.panel, cut.pairs)
+    search = FlatSearch(view, chosen, density, names, rest, error)
+    marks = marks_of(problem, cut, contacts, names, error) if checkpoint is not None else {}
+    with kept_in(checkpoint, marks) as kept, closing(Meter(progress, "pattern")) as meter:
+        stage = kept.load() if kept is not None else None
+        found = search.run(search.start() if stage is None else stage, meter.say, *([kept.save] if kept else []))
+    return Pattern(problem, cut, laid_out(found.fit.points[:, :2], cut), found, error)
+
+
+def _in_space(flat: FloatArray) -> FloatArray:
+    return np.concatenate([flat, np.zeros((len(flat), 1))], axis=1)

@@ -1,0 +1,199 @@
+"""`Pattern`: flat panels of a shell with the density, or stiffnesses, with which they hang as the target does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from isocloth.base.typing import FloatArray
+from isocloth.models import Shell
+from isocloth.patterns.arguments import DENSITY
+from isocloth.patterns.cut import Cut
+from isocloth.patterns.fit import FlatFit, Trial
+from isocloth.patterns.panels import Panels
+from isocloth.simulation import Simulation
+from isocloth.statics import Equilibrium, equilibrium
+from isocloth.statics.problem import Problem
+
+#: standard deviation, as a part of what was sought, above which it is not told by the target
+UNTOLD = 0.5
+#: times the noise that was given: errors of the fit above which the cloth is another one than was said
+UNLIKE = 1.5
+
+
+class Pattern(Panels):
+    """Panels, density and stiffnesses, with what is known of how good they are. Made by `pattern`."""
+
+    def __init__(self, problem: Problem, cut: Cut, flat: FloatArray, found: FlatFit, given: float | None) -> None:
+        """given: m, the noise that was said."""
+        super().__init__(problem.mesh, cut, flat)
+        self._problem, self._found, self._given = problem, found, given
+        self._fitted = found.search
+
+    # ------------------------------------------------------------------- what was sought
+
+    @property
+    def unknown(self) -> tuple[str, ...]:
+        """What was sought beside the panels."""
+        return self._fitted.names
+
+    @cached_property
+    def density(self) -> float:
+        """kg/m^2 with which the cloth weighs."""
+        return self._fitted.density_at(self._found.fit.logs)
+
+    @cached_property
+    def model(self) -> Shell:
+        """The shell with the stiffnesses that were found."""
+        return self._fitted.model_at(self._found.fit.logs)
+
+    @cached_property
+    def values(self) -> dict[str, float]:
+        """Name -> value of what was sought beside the panels: kg/m^2, N, N m, Pa.
+
+        Shapes at rest tell ratios alone: density over the stiffnesses that were given, and these over the density.
+        """
+        return {name: self.density if name == DENSITY else float(getattr(self.model, name)) for name in self.unknown}
+
+    @cached_property
+    def deviations(self) -> dict[str, float]:
+        """Name -> standard deviation of a value, in its unit, from the noise: 0 of an exact target."""
+        relative = self._found.relative
+        return {name: value * float(part) for (name, value), part in zip(self.values.items(), relative, strict=True)}
+
+    @property
+    def flat_deviations(self) -> FloatArray:
+        """(p,) m, standard deviation of a coordinate of every point of the panels, from the noise."""
+        return self._found.points
+
+    @property
+    def noise(self) -> float:
+        """m, error of a captured coordinate, as the fit says; 0 of an exact target."""
+        return self._found.noise
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Smoothnesses that were tried, with their scores in cross-validation."""
+        return self._found.trials
+
+    # ------------------------------------------------------------------- how good it is
+
+    @property
+    def positions(self) -> FloatArray:
+        """(n, 3) m: the equilibrium of the sewn panels that is nearest to the target."""
+        return self._found.fit.positions[0]
+
+    @cached_property
+    def error(self) -> float:
+        """m, root mean square of the distances from the target."""
+        return float(np.sqrt(np.mean(self.distances**2)))
+
+    @cached_property
+    def balanced(self) -> bool:
+        """Whether the positions are an equilibrium, with forces in the cones of friction."""
+        return self._found.ended and self._fitted.balanced(self._found.fit, 0)
+
+    @cached_property
+    def stable(self) -> bool:
+        """Whether it comes back after a small push, with what touches held: no pivot is negative."""
+        return self._fitted.stable(self._found.fit, 0)
+
+    @property
+    def exact(self) -> bool:
+        """Whether the target itself is an equilibrium of the panels."""
+        return self._found.exact
+
+    @property
+    def reached(self) -> bool:
+        """Whether sewn panels hang as the target does, stably: exactly, or to the noise that was given."""
+        fits = self.exact or (self._given is not None and self.noise <= UNLIKE * self._given)
+        return fits and self.balanced and self.stable
+
+    @property
+    def iterations(self) -> int:
+        """Linear systems solved."""
+        return self._found.iterations
+
+    @property
+    def problem(self) -> str:
+        """Empty, or what is wrong and what would help."""
+        said = []
+        off = f"{1e3 * self.error:.3g} mm in the mean and {1e3 * self.distances.max():.3g} mm at most"
+        if not self._found.ended:
+            said.append(
+                "the search came to no end: the target is far from what flat panels of this cloth can take; check the "
+                "seams, the held nodes and the stiffnesses"
+            )
+        elif self.exact:
+            pass
+        elif self._given is None:
+            said.append(
+                f"no flat panels hang exactly like this; those found are off by {off}. If the target was captured, "
+                "give its noise; else more seams, or other stiffnesses, may help"
+            )
+        elif self.noise > UNLIKE * self._given:
+            said.append(
+                f"the fit is off by {off}, as if errors were {1e3 * self.noise:.3g} mm and not the "
+                f"{1e3 * self._given:.3g} mm given: the cloth differs from what was said, in its model, seams, or what "
+                "holds it, or the noise is larger; errors stated are those of the fit"
+            )
+        if self._found.ended and not self.balanced:
+            said.append("forces are out of balance, or out of the cones of friction")
+        if self._found.ended and not self.stable:
+            said.append("the equilibrium is not stable: the cloth is too soft for it")
+        for name, deviation in self.deviations.items():
+            if deviation > UNTOLD * self.values[name]:
+                said.append(f"{name} is not told by this target: {self.values[name]:.3g} +- {deviation:.2g}")
+        return "; ".join(said)
+
+    def lines(self) -> list[tuple[str, str]]:
+        """What was found, as names and texts."""
+        out = [("reached", "yes" if self.reached else "no")]
+        units = {DENSITY: "kg/m^2", **{name: limit.unit for name, limit in self.model.limits.items()}}
+        for name, value in self.values.items():
+            deviation = self.deviations[name]
+            text = f"{value:.4g}" if deviation == 0.0 else f"{value:.4g} +- {deviation:.2g}"
+            out.append((name, f"{text} {units[name]}"))
+        if self.unknown:
+            known = [DENSITY] if DENSITY not in self.unknown else []
+            known += [name for name in self.model.limits if name not in self.unknown]
+            out.append(("relative to", f"{', '.join(known)} as given: shapes at rest tell ratios alone"))
+        out.append(("off the target", f"{1e3 * self.error:.3g} mm rms, {1e3 * self.distances.max():.3g} mm at most"))
+        if not self.exact:
+            out.append(("noise, as fitted", f"{1e3 * self.noise:.3g} mm of a coordinate"))
+            points = 1e3 * float(np.sqrt(np.mean(self.flat_deviations**2)))
+            out.append(("error of panels", f"{points:.2g} mm of a coordinate, standard deviation"))
+        out.append(("stable", "yes" if self.stable else "no"))
+        return [*out, *self.size_lines(), ("linear systems", str(self.iterations))]
+
+    # ------------------------------------------------------------------- what comes next
+
+    @cached_property
+    def sewn(self) -> Problem:
+        """The sewn panels as a problem of statics, held where the fit has them."""
+        p = self._problem
+        fabric = replace(p.fabrics[0], density=self.density, gravity_density=None)
+        return replace(p, fabrics=(fabric,), model=self.model, rest=self.rest, places=self.positions[p.nodes].copy())
+
+    @cached_property
+    def equilibrium(self) -> Equilibrium:
+        """Where a cloth sewn of the panels comes to rest from its positions, by `ic.equilibrium`."""
+        p = self.sewn
+        return equilibrium(
+            p.mesh.with_vertices(self.positions), p.fabrics[0], model=p.model, rest=p.rest, obstacles=p.obstacles,
+            held=p.nodes if len(p.nodes) else None, self_collision=p.self_collision, gravity=p.gravity,
+        )  # fmt: skip
+
+    def simulation(self, *, timestep: float = 0.01, **options: Any) -> Simulation:
+        """A simulation of the cloth sewn of the panels, at rest as it hangs."""
+        if self.equilibrium.converged:
+            return self.equilibrium.simulation(timestep=timestep, **options)
+        return self.sewn.simulation(self.positions.copy(), timestep=timestep, **options)
+
+    def __repr__(self) -> str:
+        known = "".join(f", {name} {value:.4g}" for name, value in self.values.items())
+        state = "reached" if self.reached else f"off by {1e3 * self.error:.3g} mm"
+        return f"<Pattern of {self.cut.n_panels} panels for {self.target!r}, {state}{known}>"
