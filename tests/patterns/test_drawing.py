@@ -17,7 +17,7 @@ from isocloth.meshes.polygons import inside, polygon_area
 from isocloth.patterns import cut_open
 from isocloth.patterns.drawing import LAYERS, Drawing, Label, Stroke, draw
 from isocloth.patterns.flatten import flatten
-from isocloth.patterns.save import save_pattern
+from isocloth.patterns.panels import Panels
 from isocloth.patterns.svg import svg, write_svg
 from patterns.targets import meridian, sphere, tube, up_the_side
 from patterns.test_outline import bulge
@@ -78,7 +78,7 @@ def test_nothing_overlaps(sheet) -> None:
 def test_the_svg_is_in_millimetres_with_layers(sheet, tmp_path: Path) -> None:
     drawing, cut, flat, width = sheet
     path = tmp_path / "pattern.svg"
-    save_pattern(path, cut, flat, allowance=width, title="skirt <1> & \x07")
+    Panels(tube(), cut, flat).save(path, allowance=width, title="skirt <1> & \x07")
     assert [file.name for file in tmp_path.iterdir()] == ["pattern.svg"]
     root = ET.parse(path).getroot()
     assert root.find(f"{SVG}title").text == "skirt <1> & �"
@@ -102,7 +102,7 @@ def test_the_dxf_says_the_same(sheet, tmp_path: Path) -> None:
     ezdxf = pytest.importorskip("ezdxf")
     drawing, cut, flat, width = sheet
     path = tmp_path / "pattern.dxf"
-    save_pattern(path, cut, flat, allowance=width)
+    Panels(tube(), cut, flat).save(path, allowance=width)
     assert [file.name for file in tmp_path.iterdir()] == ["pattern.dxf"]
     read = ezdxf.readfile(path)
     assert (read.dxfversion, read.units) == ("AC1024", 4)
@@ -122,18 +122,18 @@ def test_panels_as_a_mesh(tmp_path: Path) -> None:
     mesh, seams = CASES["cone"]
     cut = cut_open(mesh, seams)
     flat = flatten(mesh, cut).points
-    save_pattern(tmp_path / "panels.obj", cut, flat)
+    Panels(tube(), cut, flat).save(tmp_path / "panels.obj")
     text = (tmp_path / "panels.obj").read_text()
     assert text.count("\nv ") + text.startswith("v ") == len(cut.node)
     with pytest.raises(InputError, match="which has none"):
-        save_pattern(tmp_path / "panels.obj", cut, flat, allowance=10.0)
+        Panels(tube(), cut, flat).save(tmp_path / "panels.obj", allowance=10.0)
 
 
 def test_without_ezdxf_it_is_said(tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setitem(sys.modules, "ezdxf", None)
     cut = cut_open(tube(), [up_the_side()])
     with pytest.raises(MissingLibraryError, match=r"isocloth\[dxf\]"):
-        save_pattern(tmp_path / "pattern.dxf", cut, flatten(tube(), cut).points)
+        Panels(tube(), cut, flatten(tube(), cut).points).save(tmp_path / "pattern.dxf")
     assert not list(tmp_path.iterdir())
 
 
@@ -144,7 +144,7 @@ def test_without_ezdxf_it_is_said(tmp_path: Path, monkeypatch) -> None:
 def test_what_cannot_be_written_is_refused(path: str, allowance, match: str, tmp_path: Path) -> None:
     cut = cut_open(tube(), [up_the_side()])
     with pytest.raises(ic.IsoclothError, match=match):
-        save_pattern(tmp_path / path, cut, flatten(tube(), cut).points, allowance=allowance)
+        Panels(tube(), cut, flatten(tube(), cut).points).save(tmp_path / path, allowance=allowance)
     assert not list(tmp_path.iterdir())
 
 

@@ -33,13 +33,14 @@ def write_svg(path: str | os.PathLike[str], drawing: Drawing, *, title: str = "P
         temporary.write_text(text, encoding="utf-8")
 
 
-def svg(drawing: Drawing, title: str) -> str:
-    """The text of the file."""
+def svg(drawing: Drawing, title: str, *, inside: bool = False) -> str:
+    """The text of the file; inside: of a page, as wide as that."""
     width, height = (_number(x) for x in drawing.size)
+    whole = f'xmlns="http://www.w3.org/2000/svg" width="{width}mm" height="{height}mm"'
+    style = 'style="width: 100%; max-height: 60em"'
     parts = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}mm" height="{height}mm" '
-        f'viewBox="0 0 {width} {height}">',
+        *(() if inside else ('<?xml version="1.0" encoding="UTF-8"?>',)),
+        f'<svg {style if inside else whole} viewBox="0 0 {width} {height}">',
         f"<title>{_text(title)}</title>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]

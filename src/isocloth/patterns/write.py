@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from typing import Protocol
 
 import numpy as np
 
 from isocloth.base.errors import InputError
 from isocloth.base.files import as_path, check_place
+from isocloth.base.numeric import shown
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import files
 from isocloth.patterns.cut import Cut
@@ -32,10 +34,15 @@ def check_pattern_file(path: str | os.PathLike[str]) -> None:
         library()
 
 
-def save_pattern(
-    path: str | os.PathLike[str], cut: Cut, flat: FloatArray, *, allowance: float = 0.0, title: str = "Pattern"
-) -> None:
-    """Write panels (p, 2) in m; allowance: mm around every panel of a sheet."""
+class Sewn(Protocol):
+    """What is written. flat: (p, 2) m, points of the panels in the plane."""
+
+    cut: Cut
+    flat: FloatArray
+
+
+def write(panels: Sewn, path: str | os.PathLike[str], *, allowance: float = 0.0, title: str = "Pattern") -> None:
+    """Write panels; allowance: mm around every panel of a sheet. title: of the sheet."""
     check_pattern_file(path)
     width = as_allowance(allowance)
     suffix = as_path(path, "pattern").suffix.lower()
@@ -45,7 +52,10 @@ def save_pattern(
                 f"allowance = {width:g} mm: {str(path)!r} holds the panels as a mesh, which has none; leave it out, or "
                 "write .svg"
             )
-        files.write(path, np.concatenate([flat, np.zeros((len(flat), 1))], axis=1), cut.corners)
+        flat = panels.flat
+        files.write(path, np.concatenate([flat, np.zeros((len(flat), 1))], axis=1), panels.cut.corners)
         return
-    write = write_svg if suffix == ".svg" else write_dxf
-    write(path, draw(cut, flat, allowance=width), title=title)
+    if not isinstance(title, str):
+        raise InputError(f"title = {shown(title)}: expected a text")
+    chosen = write_svg if suffix == ".svg" else write_dxf
+    chosen(path, draw(panels.cut, panels.flat, allowance=width), title=title)
