@@ -69,13 +69,13 @@ def test_both_sides_of_a_seam_have_the_same_notches(case: str) -> None:
     for name in names:
         (left, a), (right, b) = sides[name, "a"], sides[name, "b"]
         assert (a.other, b.other) == (right.number, left.number)
-        assert [n.count for n in a.notches] == [n.count for n in b.notches]
-        assert [n.count for n in a.notches] == ([1] if case == "darts" else [1, 1, 2])
+        assert [n.marks for n in a.notches] == [n.marks for n in b.notches]
+        assert [n.marks for n in a.notches] == ([1] if case == "darts" else [1, 1, 2])
         for k, (m, n) in enumerate(zip(a.notches, b.notches, strict=True)):
             part = [0.5] if case == "darts" else [0.25, 0.5, 0.75]
             # as far along one side as along the other, whose points run the other way
             for side, notch, far in ((a, m, part[k]), (b, n, 1.0 - part[k])):
-                assert distance(notch.at[None], [side.points[[0, *range(len(side.points)), -1]]])[0] < 1e-6
+                assert distance(notch.at[None], [np.concatenate([side.points, side.points[-2:0:-1]])])[0] < 1e-6
                 gone = [curve_length(np.vstack([side.points[: i + 1], notch.at])) for i in range(len(side.points))]
                 straight = np.linalg.norm(side.points - notch.at, axis=1)
                 i = int(np.argmin([g + s for g, s in zip(gone, straight, strict=True)]))

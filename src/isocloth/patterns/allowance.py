@@ -59,9 +59,10 @@ def _moved(loop: FloatArray, width: float) -> FloatArray:
         if (0.0 <= turn <= SHARPEST) or (turn < 0.0 and shortened < DENT * min(length[i - 1], length[i])):
             points.append(corner + width * (a + b) / (1.0 + a @ b))
         elif turn > 0.0:
-            steps = int(np.ceil(turn / ARC))
-            angle = np.arctan2(a[1], a[0]) + turn * np.arange(steps + 1) / steps
-            points.extend(corner + width * np.stack([np.cos(angle), np.sin(angle)], axis=1))
+            step = turn / int(np.ceil(turn / ARC))
+            angle = np.arctan2(a[1], a[0]) + np.arange(0.5 * step, turn, step)
+            around = np.stack([np.cos(angle), np.sin(angle)], axis=1) / np.cos(0.5 * step)  # outside of the arc
+            points.extend([corner + width * a, *(corner + width * around), corner + width * b])
         else:
             points.extend([corner + width * a, corner, corner + width * b])
     return np.array(points)

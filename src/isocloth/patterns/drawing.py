@@ -7,7 +7,7 @@ Layers: `cut`, where it is cut; `seam`, where it is sewn, if there is an allowan
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -84,9 +84,7 @@ class Drawing:
 
 def draw(cut: Cut, flat: FloatArray, *, allowance: float = 0.0) -> Drawing:
     """The sheet of panels (p, 2) in m; allowance: mm around every panel."""
-    width = as_float(allowance)
-    if width is None or not 0.0 <= width <= MOST_ALLOWANCE:
-        raise InputError(f"allowance = {shown(allowance)}: expected mm, from 0 to {MOST_ALLOWANCE:g}")
+    width = as_allowance(allowance)
     parts = [_piece(piece, width) for piece in outlines(cut, flat)]
     parts.append(_square())
     bounds = [part.bounds() for part in parts]
@@ -98,6 +96,14 @@ def draw(cut: Cut, flat: FloatArray, *, allowance: float = 0.0) -> Drawing:
         sheet.labels += moved.labels
     sheet.size = sheet.bounds()[1] + GAP
     return sheet
+
+
+def as_allowance(value: Any) -> float:
+    """A width in mm."""
+    width = as_float(value)
+    if width is None or not 0.0 <= width <= MOST_ALLOWANCE:
+        raise InputError(f"allowance = {shown(value)}: expected mm, from 0 to {MOST_ALLOWANCE:g}")
+    return width
 
 
 def _piece(piece: Piece, width: float) -> Drawing:
@@ -123,8 +129,8 @@ def _notches(side: Side, width: float) -> list[Stroke]:
     for notch in side.notches:
         way = (width if width > 0.0 else -NOTCH) * notch.outward
         across = np.array([-notch.outward[1], notch.outward[0]])
-        for k in range(notch.count):
-            start = notch.at + (k - 0.5 * (notch.count - 1)) * BETWEEN * across
+        for k in range(notch.marks):
+            start = notch.at + (k - 0.5 * (notch.marks - 1)) * BETWEEN * across
             found.append(Stroke("notches", np.stack([start, start + way]), False))
     return found
 
@@ -203,7 +209,7 @@ def _free(
     box = label.corners
     for loops, wanted in ((outside, 0), (within, 1)):
         if loops is not None:
-            around = sum(inside(loop, box).astype(int) for loop in loops) % 2
+            around = np.sum([inside(loop, box) for loop in loops], axis=0) % 2
             if (around != wanted).any():
                 return False
     if any(_crossed(box, stroke.points, stroke.closed) for stroke in found.strokes):

@@ -100,7 +100,7 @@ def _upright(points: FloatArray, faces: IntArray, flat: FloatArray, up: FloatArr
 
 
 def _longest_side(flat: FloatArray) -> FloatArray:
-    """(2,) along the longer side of the smallest rectangle around points (p, 2): one of its sides is of the hull."""
+    """(2,) along the longer side of the smallest rectangle around points (p, 2); one side is on the hull."""
     hull = flat[ConvexHull(flat).vertices]
     way = np.roll(hull, -1, axis=0) - hull
     way /= np.linalg.norm(way, axis=1)[:, None]

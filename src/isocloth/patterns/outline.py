@@ -29,11 +29,11 @@ CLOSE = 1e-10
 
 
 class Notch(NamedTuple):
-    """at: (2,) mm on the outline. outward: (2,) unit vector off the panel. count: of its marks."""
+    """at: (2,) mm on the outline. outward: (2,) unit vector off the panel. marks: how many."""
 
     at: FloatArray
     outward: FloatArray
-    count: int
+    marks: int
 
 
 class Side(NamedTuple):

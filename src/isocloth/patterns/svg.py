@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from xml.sax.saxutils import escape
 
 import numpy as np
@@ -32,13 +33,14 @@ def write_svg(path: str | os.PathLike[str], drawing: Drawing, *, title: str = "P
         temporary.write_text(text, encoding="utf-8")
 
 
-def svg(drawing: Drawing, title: str) -> str:
-    """The text of the file."""
+def svg(drawing: Drawing, title: str, *, inside: bool = False) -> str:
+    """The text of the file; inside: of a page, as wide as that."""
     width, height = (_number(x) for x in drawing.size)
+    whole = f'xmlns="http://www.w3.org/2000/svg" width="{width}mm" height="{height}mm"'
+    style = 'style="width: 100%; max-height: 60em"'
     parts = [
-        '<?xml version="1.0" encoding="UTF-8"?>',
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}mm" height="{height}mm" '
-        f'viewBox="0 0 {width} {height}">',
+        *(() if inside else ('<?xml version="1.0" encoding="UTF-8"?>',)),
+        f'<svg {style if inside else whole} viewBox="0 0 {width} {height}">',
         f"<title>{_text(title)}</title>",
         f'<rect width="{width}" height="{height}" fill="#fff"/>',
     ]
@@ -59,19 +61,17 @@ def _path(stroke: Stroke, high: float) -> str:
 def _words(label: Label, high: float) -> str:
     x, y = _number(label.at[0]), _number(high - label.at[1])
     turn = f' transform="rotate({_number(-np.degrees(label.angle))} {x} {y})"' if label.angle else ""
+    size, ink = _number(label.size), INKS.get(label.layer, "#000")
     return (
-        f'<text x="{x}" y="{y}" dy="{_number(BASE * label.size)}" font-size="{_number(label.size)}" '
-        f'text-anchor="middle" font-family="Helvetica, Arial, sans-serif" stroke="none" '
-        f'fill="{INKS.get(label.layer, "#000")}"{turn}>'
-        f"{_text(label.text)}</text>"
+        f'<text x="{x}" y="{y}" dy="{_number(BASE * label.size)}" font-size="{size}" text-anchor="middle" '
+        f'font-family="Helvetica, Arial, sans-serif" stroke="none" fill="{ink}"{turn}>{_text(label.text)}</text>'
     )
 
 
 def _text(text: str) -> str:
     """Escaped, without characters that XML does not allow."""
-    return escape(
-        "".join(c if c in "\t\n\r" or (ord(c) >= 32 and not 0xD800 <= ord(c) < 0xE000) else "�" for c in text)
-    )
+    allowed = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+    return escape(allowed.sub("�", text))
 
 
 def _number(value: float) -> str:
