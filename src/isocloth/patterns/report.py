@@ -31,7 +31,7 @@ LEAST_DISTANCE = 1e-9
 
 
 class Found(Protocol):
-    """What a page is about. flat: (p, 2) m. positions: (n, 3) m at rest. distances: (n,) m, of these from the target."""
+    """What a page is about. flat: (p, 2) m. positions: (n, 3) m at rest, distances (n,) m of these from the target."""
 
     @property
     def target(self) -> Mesh: ...
