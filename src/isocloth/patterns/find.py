@@ -112,8 +112,8 @@ def pattern(
         raise InputError(f"refine = {refine}: expected at most {FINEST}, which makes {4**FINEST} faces of one")
     if refine and isinstance(chosen, DiscreteShell):
         raise InputError(
-            f"refine = {refine} with the model {chosen.name!r}, whose stretch is that of an edge, so that a finer cloth "
-            "is another one: expected 0, or model=ic.models.KoiterShell(...)"
+            f"refine = {refine} with the model {chosen.name!r}, whose stretch is that of an edge, so that a finer "
+            "cloth is another one: expected 0, or model=ic.models.KoiterShell(...)"
         )
     cut = cut_open(target, seams)
     finer = split(target, cut, refine)

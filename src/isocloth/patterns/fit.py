@@ -38,7 +38,7 @@ from isocloth.models import Shell
 Progress = Callable[[str], None]
 
 #: jumps of strain from face to face that are tried, from uneven to even
-JUMPS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+JUMPS = (0.3, 0.1, 0.03, 0.01, 0.003)
 #: times the best score: one at which smoother panels are not tried any more
 WORSE = 1.02
 #: of the size of the cloth: what errors of a coordinate are taken for until they are known
