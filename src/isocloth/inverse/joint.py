@@ -53,11 +53,15 @@ COUNTS = 0.1
 STEPS, LONGEST, FARTHEST, SHORTEST = 60, 0.05, 1.0, 0.005
 #: of the size of the cloth: the length of a last step, and of one where poses do not fit each other
 LAST, LAST_KEPT = 1e-12, 1e-6
-#: steps in a row which do not become shorter, and then it ends
-IDLE = 6
+#: steps in a row which do not become shorter, and then it ends; and where errors make steps shorter only slowly
+IDLE, IDLE_KEPT = 6, 15
 #: of the weight, and of the largest stiffness times the size of the cloth: a force that counts as balanced. The second
 #: is what rounding of positions leaves, 2^-52 of it, with room for sums; most cloths are so soft that it is the smaller
 BALANCED, ROUNDED = 1e-9, 1e-14
+
+
+#: steps of Newton's method after which forces balance, or never
+SETTLING = 12
 
 
 class View(NamedTuple):
@@ -109,6 +113,7 @@ class Search:
         self.rest, self.kept, self.iterations = rest, kept, 0
         exact = kept == 0.0 and smooth == 0.0
         self.last = (LAST if exact else LAST_KEPT) if last is None else last
+        self.idle = IDLE if smooth == 0.0 else IDLE_KEPT
         self.coned, self.smooth = False, smooth
         self.unevenness = StrainSmoothness(views[0].mesh, rest.corners) if smooth > 0.0 else None
         mesh, start = views[0].mesh, rest.start
@@ -290,13 +295,30 @@ class Search:
         """The poses as given, and the forces of bodies that a rest shape (n, 3) asks for there."""
         chosen = np.zeros(len(self.names)) if logs is None else logs
         positions = tuple(view.mesh.vertices.copy() for view in self.views)
+        return self.pushed(Fit(points, chosen, positions, ()))
+
+    def pushed(self, fit: Fit) -> Fit:
+        """The same with the forces of bodies that the rest shape asks for there, in the cones or not."""
         pushes = []
-        for a, x in enumerate(positions):
-            b = self.spread[a]
+        for a, b in enumerate(self.spread):
             matrix = (b.T @ b + LOOSE * sp.identity(b.shape[1])).tocsc()
-            force = self._forces(a, x, chosen)(points).ravel()
+            force = self.forces(fit, a).ravel()
             pushes.append(splu(matrix).solve(b.T @ force).reshape(-1, 3) if b.shape[1] else np.zeros((0, 3)))
-        return Fit(points, chosen, positions, tuple(pushes))
+        return fit._replace(pushes=tuple(pushes))
+
+    def settled(self, fit: Fit) -> Fit:
+        """With rest shape and logarithms as they are, the equilibria nearby, by Newton's method alone."""
+        positions = []
+        for a, (x, moving) in enumerate(zip(fit.positions, self.moving, strict=True)):
+            x = x.copy()
+            for _ in range(SETTLING):
+                here = fit._replace(positions=(*fit.positions[:a], x, *fit.positions[a + 1 :]))
+                left = self.forces(here, a).ravel()[moving]
+                if np.abs(left).max(initial=0.0) <= 0.1 * BALANCED * self.total:
+                    break
+                x.ravel()[moving] -= splu(self.stiffness(here, a)).solve(left)
+            positions.append(x)
+        return self.pushed(fit._replace(positions=tuple(positions)))
 
     def run(self, fit: Fit, progress: Callable[[str], None], keep: Keep | None = None) -> tuple[Fit, bool]:
         """The nearest equilibria from a start, and whether steps have come to an end.
@@ -342,7 +364,7 @@ class Search:
                 share *= 0.5
             else:
                 progress(f"step {length:.1e} m could not be shortened")
-                return fit, length <= 1e3 * last
+                return fit, length <= (1e3 if self.smooth == 0.0 else 2.0) * last
             fit = tried
             known = f", {', '.join(self.names)} x {np.exp(fit.logs)}" if self.names else ""
             progress(f"step {length:.1e} m, {share:.3g} of it taken{known}")
@@ -352,7 +374,7 @@ class Search:
             best = min(best, then)
             if keep is not None:
                 keep(Loop(fit, loop.coned, best, idle, number + 1, loop.begin or loop.fit))
-            if idle > IDLE:
+            if idle > self.idle:
                 return fit, False
         return fit, False
 

@@ -43,8 +43,8 @@ JUMPS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 SUPPOSED = 1e-3
 #: of the size of the cloth: root mean square by which positions may be off a target that counts as fitted exactly
 WITHIN = 1e-6
-#: of the size of the cloth: the length of a last step, where there are errors
-PRECISE = 1e-7
+#: of the errors of all coordinates: the length of a last step, where there are errors
+PRECISE = 5e-3
 #: m, weight of a step of panels in the plane: points that nothing determines stay where they are
 KEPT = 1e-9
 #: random signs with which the trace of A, and the errors of panels, are estimated
@@ -148,6 +148,9 @@ class FlatSearch:
 
         what = f"jumps of {stage.jump:g}: " if stage.jump else ""
         fit, ended = search.go_on(stage.loop, lambda said: progress(what + said), kept)
+        if stage.jump and ended:  # steps are short, but a membrane makes forces of them
+            fit = search.settled(fit)
+            ended = search.balanced(fit, 0)
         return search, fit, ended
 
     def _search(self, jump: float) -> Search:
@@ -155,7 +158,8 @@ class FlatSearch:
         if jump == 0.0:
             return Search([self.view], self.model, self.density, self.names, self.rest, 0.0)
         error = SUPPOSED * self.size if self.noise is None else self.noise
-        return Search([self.view], self.model, self.density, self.names, self.rest, KEPT, (error / jump) ** 2, PRECISE)
+        last = PRECISE * error * float(np.sqrt(self.view.mesh.vertices.size)) / self.size
+        return Search([self.view], self.model, self.density, self.names, self.rest, KEPT, (error / jump) ** 2, last)
 
     def _exact(self, search: Search, fit: Fit) -> bool:
         off = fit.positions[0] - self.view.mesh.vertices

@@ -22,6 +22,8 @@ from isocloth.statics.problem import Problem
 UNTOLD = 0.5
 #: times the noise that was given: errors of the fit above which the cloth is another one than was said
 UNLIKE = 1.5
+#: times the error of a coordinate: root mean square of the distances of what a captured cloth comes to rest at
+NEAR = 4.0
 
 
 class Pattern(Panels):
@@ -81,9 +83,17 @@ class Pattern(Panels):
 
     # ------------------------------------------------------------------- how good it is
 
-    @property
+    @cached_property
     def positions(self) -> FloatArray:
-        """(n, 3) m: the equilibrium of the sewn panels that is nearest to the target."""
+        """(n, 3) m of the sewn panels at rest: the equilibrium that is nearest to the target; where that is not stable,
+        what the cloth comes to from there."""
+        if self.stable or not (self.balanced and self.equilibrium.converged):
+            return self._best
+        return self.equilibrium.positions
+
+    @property
+    def _best(self) -> FloatArray:
+        """(n, 3) m, the equilibrium that is nearest to the target, stable or not."""
         return self._found.fit.positions[0]
 
     @cached_property
@@ -98,7 +108,11 @@ class Pattern(Panels):
 
     @cached_property
     def stable(self) -> bool:
-        """Whether it comes back after a small push, with what touches held: no pivot is negative."""
+        """Whether the nearest equilibrium comes back after a small push, with what touches held: no pivot is negative.
+
+        Errors look like compression of the cloth as well, which buckles then: the equilibrium that fits a captured
+        target best need not be stable, and that which the cloth comes to lies near it.
+        """
         return self._fitted.stable(self._found.fit, 0)
 
     @property
@@ -109,8 +123,11 @@ class Pattern(Panels):
     @property
     def reached(self) -> bool:
         """Whether sewn panels hang as the target does, stably: exactly, or to the noise that was given."""
-        fits = self.exact or (self._given is not None and self.noise <= UNLIKE * self._given)
-        return fits and self.balanced and self.stable
+        if self.exact:
+            return self.balanced and self.stable
+        if self._given is None or not self.balanced or self.noise > UNLIKE * self._given:
+            return False
+        return self.stable or (self.equilibrium.converged and self.error <= NEAR * self.noise)
 
     @property
     def iterations(self) -> int:
@@ -142,8 +159,10 @@ class Pattern(Panels):
             )
         if self._found.ended and not self.balanced:
             said.append("forces are out of balance, or out of the cones of friction")
-        if self._found.ended and not self.stable:
-            said.append("the equilibrium is not stable: the cloth is too soft for it")
+        elif self._found.ended and not self.stable and not self.reached:
+            rests = self.equilibrium.converged
+            where = f"comes to rest {off} from the target" if rests else "comes to no rest nearby"
+            said.append(f"the nearest equilibrium is not stable, the cloth is too soft for it: it {where}")
         for name, deviation in self.deviations.items():
             if deviation > UNTOLD * self.values[name]:
                 said.append(f"{name} is not told by this target: {self.values[name]:.3g} +- {deviation:.2g}")
@@ -166,7 +185,8 @@ class Pattern(Panels):
             out.append(("noise, as fitted", f"{1e3 * self.noise:.3g} mm of a coordinate"))
             points = 1e3 * float(np.sqrt(np.mean(self.flat_deviations**2)))
             out.append(("error of panels", f"{points:.2g} mm of a coordinate, standard deviation"))
-        out.append(("stable", "yes" if self.stable else "no"))
+        rests = self.equilibrium.converged and self.exact is False
+        out.append(("stable", "yes" if self.stable else "no, but what it comes to is near" if rests else "no"))
         return [*out, *self.size_lines(), ("linear systems", str(self.iterations))]
 
     # ------------------------------------------------------------------- what comes next
@@ -176,14 +196,14 @@ class Pattern(Panels):
         """The sewn panels as a problem of statics, held where the fit has them."""
         p = self._problem
         fabric = replace(p.fabrics[0], density=self.density, gravity_density=None)
-        return replace(p, fabrics=(fabric,), model=self.model, rest=self.rest, places=self.positions[p.nodes].copy())
+        return replace(p, fabrics=(fabric,), model=self.model, rest=self.rest, places=self._best[p.nodes].copy())
 
     @cached_property
     def equilibrium(self) -> Equilibrium:
         """Where a cloth sewn of the panels comes to rest from its positions, by `ic.equilibrium`."""
         p = self.sewn
         return equilibrium(
-            p.mesh.with_vertices(self.positions), p.fabrics[0], model=p.model, rest=p.rest, obstacles=p.obstacles,
+            p.mesh.with_vertices(self._best), p.fabrics[0], model=p.model, rest=p.rest, obstacles=p.obstacles,
             held=p.nodes if len(p.nodes) else None, self_collision=p.self_collision, gravity=p.gravity,
         )  # fmt: skip
 
