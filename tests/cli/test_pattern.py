@@ -32,7 +32,7 @@ radius = 0.12
 SHELL = ic.models.DiscreteShell(stretch=50.0, bending=5e-3)
 FLAT = ic.meshes.rectangle(0.4, 0.15, (9, 4), element="triangle")
 HELD = np.flatnonzero(np.linalg.norm(FLAT.vertices - [0, 0.075, 0.0], axis=1) <= 0.12)
-WORDS = ["pattern", "target.ply", "--scene", "scene.toml", "-o", "pattern.svg"]
+WORDS = ["pattern", "target.ply", "--scene", "scene.toml", "-o", "pattern.svg", "--noise", "1e-06"]
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +60,8 @@ def test_it_writes_the_panel_from_which_the_target_was_made(folder: Path, capsys
     density = next(line.split()[1] for line in out.splitlines() if line.startswith("density"))
     assert float(density) == pytest.approx(0.2, rel=1e-3)
     panels = ic.Mesh.load("panels.obj")
-    np.testing.assert_allclose(panels.edge_lengths, FLAT.edge_lengths, rtol=1e-4)
+    told = ~np.isin(FLAT.edges, HELD).any(axis=1)  # hands bear any force, so that lengths between them are not told
+    np.testing.assert_allclose(panels.edge_lengths[told], FLAT.edge_lengths[told], rtol=1e-4)
     np.testing.assert_array_equal(panels.vertices[:, 2], 0.0)
     groups = {g.get("id"): g for g in ET.parse("pattern.svg").getroot().iter("{http://www.w3.org/2000/svg}g")}
     assert len(groups["cut"]) == len(groups["seam"]) == 1
@@ -113,7 +114,9 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
         patch.setattr(Checkpoint, "save", save_and_press)
         assert main([*WORDS, "--mesh", "panels.ply"]) == 130
     told = capsys.readouterr().err.splitlines()[-1].strip()
-    assert told == "isocloth pattern target.ply --scene scene.toml -o pattern.svg --mesh panels.ply --resume"
+    assert (
+        told == "isocloth pattern target.ply --scene scene.toml -o pattern.svg --mesh panels.ply --noise 1e-06 --resume"
+    )
     assert main([*WORDS]) == 2
     assert "--resume" in capsys.readouterr().err
     assert main(told.split()[1:]) == 0
