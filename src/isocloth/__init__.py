@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
         calibration,
         developable,
         folding,
+        patterns,
         pictures,
         protocols,
         reconstruction,
@@ -52,6 +53,7 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
     from isocloth.calibration.sensitivity import sensitivity
     from isocloth.developable import developables
     from isocloth.inverse import Inversion, Pose, PosesInversion, invert
+    from isocloth.patterns import Pattern, UnrolledPattern, pattern
     from isocloth.reconstruction import Reconstruction, reconstruct
     from isocloth.recordings import Recording
     from isocloth.statics import Branch, Equilibrium, Gradient, equilibrium
@@ -60,13 +62,14 @@ __version__ = "0.1.0"
 
 __all__ = [
     "TIGHT", "AirDrag", "Box", "Branch", "BusyError", "Capsule", "ContactOptions", "ConvergenceError",
-    "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Gradient", "Grasp",
-    "Gripper", "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle", "Plane",
-    "Points", "Pose", "PosesInversion", "ProjectionOptions", "ProjectiveOptions", "Reconstruction", "Recording",
-    "RecordingError", "Report", "SamplingError", "SceneError", "Simulation", "Sphere", "State", "Stick", "Trajectory",
-    "TriangleMesh", "Wrench", "calibrate", "calibration", "compare_models", "developable", "developables",
-    "equilibrium", "fabrics", "folding", "forecast", "invert", "measure", "meshes", "models", "pictures", "protocols",
-    "reconstruct", "reconstruction", "recordings", "scenes", "sensitivity", "states",
+    "ConvergenceWarning", "Cylinder", "Equilibrium", "Fabric", "FabricError", "Floor", "Forces", "Gradient",
+    "Grasp", "Gripper", "Implicit", "Inversion", "IsoclothError", "Mesh", "MeshError", "NewtonOptions", "Obstacle",
+    "Pattern", "Plane", "Points", "Pose", "PosesInversion", "ProjectionOptions", "ProjectiveOptions",
+    "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation",
+    "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "UnrolledPattern", "Wrench", "calibrate",
+    "calibration", "compare_models", "developable", "developables", "equilibrium", "fabrics", "folding", "forecast",
+    "invert", "measure", "meshes", "models", "pattern", "patterns", "pictures", "protocols", "reconstruct",
+    "reconstruction", "recordings", "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
 #: names that a simulation does not need, and the module that has each; they are loaded when they are first used
@@ -76,6 +79,7 @@ _LAZY = {
             "calibration",
             "developable",
             "folding",
+            "patterns",
             "pictures",
             "protocols",
             "reconstruction",
@@ -94,6 +98,7 @@ _LAZY = {
     "reconstruct": "isocloth.reconstruction",
     "Recording": "isocloth.recordings",
     **dict.fromkeys(("Branch", "Equilibrium", "Gradient", "equilibrium"), "isocloth.statics"),
+    **dict.fromkeys(("Pattern", "UnrolledPattern", "pattern"), "isocloth.patterns"),
     **dict.fromkeys(("Inversion", "Pose", "PosesInversion", "invert"), "isocloth.inverse"),
 }
 

@@ -2,10 +2,13 @@
 
 from isocloth.patterns.cut import Cut, Seam, cut_open
 from isocloth.patterns.find import pattern
+from isocloth.patterns.fitted import Pattern
 from isocloth.patterns.flatten import Flat, flatten, laid_out
-from isocloth.patterns.pattern import Pattern
+from isocloth.patterns.inextensible import UnrolledPattern
+from isocloth.patterns.panels import Panels
 from isocloth.patterns.seams import load_seams, shortest_path
 
 __all__ = [
-    "Cut", "Flat", "Pattern", "Seam", "cut_open", "flatten", "laid_out", "load_seams", "pattern", "shortest_path",
+    "Cut", "Flat", "Panels", "Pattern", "Seam", "UnrolledPattern", "cut_open", "flatten", "laid_out", "load_seams",
+    "pattern", "shortest_path",
 ]  # fmt: skip

@@ -18,6 +18,7 @@ from isocloth.base.archives import read_archive
 from isocloth.base.errors import InputError
 from isocloth.base.files import atomic_path
 from isocloth.base.memo import digest
+from isocloth.base.typing import FloatArray
 from isocloth.inverse.checkpoint import NAMES, Marks, locked_file, refuse_other
 from isocloth.inverse.checkpoint import marks_of as marks_of_problem
 from isocloth.inverse.joint import Fit, Loop
@@ -80,9 +81,7 @@ def read_stage(path: Path) -> tuple[Stage, Marks]:
         if int(kept["format"]) != FORMAT:
             raise InputError(f"its format is {int(kept['format'])}, this is {FORMAT}")
         jump, iterations = (float(x) for x in kept["stage"])
-        trials = tuple(
-            Trial(*(float(x) for x in row[:4]), np.array(row[5:]), bool(row[4])) for row in kept["trials"]
-        )  # fmt: skip
+        trials = tuple(_trial(row) for row in kept["trials"])
         loop, best = (_loop(kept, name) for name in LOOPS)
         assert loop is not None
         marks = json.loads(str(kept["marks"]))
@@ -93,18 +92,26 @@ def read_stage(path: Path) -> tuple[Stage, Marks]:
     return Stage(jump, loop, trials, best, int(iterations)), marks
 
 
+def _trial(row: FloatArray) -> Trial:
+    jump, error, followed, score = (float(x) for x in row[:4])
+    return Trial(jump, error, followed, score, np.array(row[5:]), bool(row[4]))
+
+
 def _loop(kept: dict[str, Any], name: str) -> Loop | None:
     if name not in kept:
         return None
-    fits = []
-    for kind in FITS:
-        parts = [kept.get(f"{name}_{kind}_{field}") for field in Fit._fields]
-        points, logs, positions, pushes = parts
-        fits.append(None if points is None else Fit(points, logs, (positions,), (pushes,)))
     coned, best, idle, steps = kept[name]
-    if fits[0] is None:
+    first, begin = (_fit(kept, f"{name}_{kind}") for kind in FITS)
+    if first is None:
         raise KeyError(f"{name}_{FITS[0]}")
-    return Loop(fits[0], bool(coned), float(best), int(idle), int(steps), fits[1])
+    return Loop(first, bool(coned), float(best), int(idle), int(steps), begin)
+
+
+def _fit(kept: dict[str, Any], name: str) -> Fit | None:
+    if f"{name}_{Fit._fields[0]}" not in kept:
+        return None
+    points, logs, positions, pushes = (kept[f"{name}_{field}"] for field in Fit._fields)
+    return Fit(points, logs, (positions,), (pushes,))
 
 
 @contextmanager

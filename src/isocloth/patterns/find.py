@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from isocloth.base.errors import InputError
+from isocloth.base.errors import InputError, InputTypeError
+from isocloth.base.numeric import shown
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
 from isocloth.inverse.arguments import as_shell
@@ -20,18 +23,25 @@ from isocloth.inverse.rest_coordinates import RestCoordinates
 from isocloth.inverse.rest_forces import RestForces
 from isocloth.inverse.supports import TOUCHING, check_supports, find_supports, lay_on
 from isocloth.meshes import Mesh
-from isocloth.models import Model
+from isocloth.models import DiscreteShell, Model, as_model
 from isocloth.patterns.arguments import as_noise, as_unknown, refuse_scale
 from isocloth.patterns.checkpoint import kept_in, marks_of
 from isocloth.patterns.cut import cut_open
 from isocloth.patterns.fit import FlatSearch
+from isocloth.patterns.fitted import Pattern
 from isocloth.patterns.flatten import flatten, laid_out
-from isocloth.patterns.pattern import Pattern
+from isocloth.patterns.inextensible import UnrolledPattern, unrolled
 from isocloth.statics.problem import as_problem
+
+#: why cloth that does not stretch is not asked for what holds it
+FORCELESS = (
+    "cloth that does not stretch has the panels that its shape unrolls to, whatever forces act; leave it out, or take "
+    "a shell, model=ic.models.DiscreteShell(...)"
+)
 
 
 def pattern(
-    target: Mesh,
+    target: Mesh | ArrayLike,
     fabric: Fabric | None = None,
     *,
     model: str | Model | None = None,
@@ -40,34 +50,49 @@ def pattern(
     obstacles: Any = (),
     contacts: Any = None,
     self_collision: bool = False,
-    unknown: Any = ("density",),
+    unknown: Any = None,
     noise: float | None = None,
     gravity: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
-) -> Pattern:
+) -> Pattern | UnrolledPattern:
     """Flat panels, and the density or stiffnesses, of a cloth that hangs, or lies, as its target does.
 
     Args:
-        target: triangles; how it hangs once it is sewn. Its nodes are points of the cloth.
+        target: triangles; how it hangs once it is sewn. Its nodes are points of the cloth. Of cloth that does not
+            stretch also points (n, 3) in m, of which a surface is made first.
         fabric: its density is a first guess if it is unknown.
-        model: a shell, `ic.models.DiscreteShell(...)` by default.
+        model: a shell, `ic.models.DiscreteShell(...)` by default; or one that does not stretch, "isometric" say, whose
+            panels are what the target unrolls to, whatever holds it: of these arguments it takes seams and noise.
         seams: paths of nodes along edges, along which the target is cut open; a sequence, or name -> path. Both sides
             of a seam are as long as each other. A tube needs one, and a closed surface at least one.
         held: nodes that hands hold: where the target has them, or, with noise, near there.
         obstacles: on which it lies, with their friction; they stand still.
         contacts: nodes that touch them; None: those at the distance from bodies that is kept.
         self_collision: whether layers touch each other.
-        unknown: "density", and names of stiffnesses of the model. Shapes at rest tell ratios alone, so that one of them
-            has to be known.
+        unknown: "density", and names of stiffnesses of the model; None: the density. Shapes at rest tell ratios alone,
+            so that one of them has to be known.
         noise: m, standard deviation of a coordinate of a target that was captured; None: the target is exact.
         gravity: m/s^2, along -z; None: 9.81.
         checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
             ends in the same bits; the file is removed at the end.
         progress: say what happens, on standard error if that is a terminal.
     """
-    chosen, error = as_shell(model), as_noise(noise)
-    names = as_unknown(unknown, chosen)
+    error, given = as_noise(noise), DiscreteShell() if model is None else as_model(model)
+    if given.inextensible:
+        for name, value in (("held", held), ("contacts", contacts), ("unknown", unknown), ("checkpoint", checkpoint)):
+            if value is not None:
+                raise InputError(f"{name} = {shown(value)} with the model {given.name!r}: {FORCELESS}")
+        if self_collision or (isinstance(obstacles, Sequence) and len(obstacles)):
+            raise InputError(f"obstacles and self-collision with the model {given.name!r}: {FORCELESS}")
+        return unrolled(target, fabric, given, seams, error)
+    if not isinstance(target, Mesh):
+        raise InputTypeError(
+            f"target is {type(target).__name__}: expected an isocloth.Mesh; of points make a surface first, "
+            "ic.reconstruct(points).mesh, and name the nodes that hold it"
+        )
+    chosen = as_shell(given)
+    names = as_unknown(("density",) if unknown is None else unknown, chosen)
     problem = as_problem(target, fabric, chosen, None, held, obstacles, self_collision,
                          GRAVITY if gravity is None else gravity)  # fmt: skip
     if len(problem.fabrics) > 1:

@@ -110,3 +110,9 @@ def _longest_side(flat: FloatArray) -> FloatArray:
     side: FloatArray = way[best] if high[best] >= wide[best] else across[best]
     upwards = side[1] > 1e-9 or (abs(side[1]) <= 1e-9 and side[0] > 0.0)
     return side if upwards else -side
+
+
+def smallest_box(flat: FloatArray) -> tuple[float, float]:
+    """m, the shorter and the longer side of the smallest rectangle around points (p, 2)."""
+    way = _longest_side(flat)
+    return float(np.ptp(flat @ np.array([way[1], -way[0]]))), float(np.ptp(flat @ way))

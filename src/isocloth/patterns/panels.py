@@ -11,6 +11,7 @@ import numpy as np
 from isocloth.base.typing import FloatArray
 from isocloth.meshes import Mesh
 from isocloth.patterns.cut import Cut
+from isocloth.patterns.flatten import smallest_box
 
 
 class Panels:
@@ -77,12 +78,19 @@ class Panels:
         """(n,) m, of the nodes where the sewn cloth hangs, from the target."""
         return np.asarray(np.linalg.norm(self.positions - self.target.vertices, axis=1))
 
+    @cached_property
+    def boxes(self) -> tuple[tuple[float, float], ...]:
+        """m, of every panel the shorter and the longer side of the smallest rectangle around it."""
+        return tuple(smallest_box(panel.vertices[:, :2]) for panel in self.panels)
+
     def size_lines(self) -> list[tuple[str, str]]:
         """Sizes of panels and seams."""
         out = []
         for number, panel in enumerate(self.panels):
-            wide, high = 1e3 * np.ptp(panel.vertices[:, :2], axis=0)
-            out.append((f"panel {number + 1}", f"{wide:.1f} mm x {high:.1f} mm, {1e4 * panel.area:.1f} cm^2"))
+            wide, high = (1e3 * side for side in self.boxes[number])
+            out.append(
+                (f"panel {number + 1}", f"in a box of {wide:.1f} mm x {high:.1f} mm, {1e4 * panel.area:.1f} cm^2")
+            )
         for name, (one, other) in self.seam_lengths.items():
             out.append((f"seam {name}", f"{1e3 * one:.2f} mm to {1e3 * other:.2f} mm"))
         return out

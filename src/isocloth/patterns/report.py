@@ -26,14 +26,12 @@ CLOTH = np.array([0.80, 0.82, 0.84])
 SEAMS = np.array([[0.80, 0.15, 0.15], [0.10, 0.35, 0.75], [0.15, 0.55, 0.25], [0.65, 0.35, 0.05], [0.50, 0.20, 0.60]])
 #: of the size of the target: half the width of a seam that is drawn
 SEAM_WIDTH = 0.004
-#: of the size of the target: the flat panels, at most
-FILLED = 0.85
 #: m: distances below which all are drawn as none
 LEAST_DISTANCE = 1e-9
 
 
 class Found(Protocol):
-    """What a page is about. flat: (p, 2) m. positions: (n, 3) m at rest. distances: (n,) m, from the target."""
+    """What a page is about. flat: (p, 2) m. positions: (n, 3) m at rest, distances (n,) m of these from the target."""
 
     @property
     def target(self) -> Mesh: ...
@@ -126,7 +124,7 @@ def _facing(found: Found, target: Mesh) -> FloatArray:
     azimuth, elevation = pleasant_angles(target.vertices[None], target.faces)
     right, down, _ = axes(azimuth, float(max(elevation, LOWEST)))
     room, size = (float(np.linalg.norm(np.ptp(points, axis=0))) for points in (target.vertices, found.flat))
-    return np.asarray(min(1.0, FILLED * room / size) * found.flat @ np.stack([right, -down]))[None]
+    return np.asarray(min(1.0, room / size) * found.flat @ np.stack([right, -down]))[None]
 
 
 def _above(found: Found) -> str:
