@@ -29,6 +29,7 @@ model = { name = "discrete_shell", stretch = 50.0, bending = 5e-3 }
 at = [0, 0.075, 0.0]
 radius = 0.12
 """
+SHELL_OF_SCENE = '{ name = "discrete_shell", stretch = 50.0, bending = 5e-3 }'
 SHELL = ic.models.DiscreteShell(stretch=50.0, bending=5e-3)
 FLAT = ic.meshes.rectangle(0.4, 0.15, (9, 4), element="triangle")
 HELD = np.flatnonzero(np.linalg.norm(FLAT.vertices - [0, 0.075, 0.0], axis=1) <= 0.12)
@@ -122,3 +123,17 @@ def test_ctrl_c_saves_and_says_how_to_go_on(
     assert main(told.split()[1:]) == 0
     assert ic.Mesh.load("panels.ply").vertices.tobytes() == whole
     assert not list(folder.glob("*checkpoint*"))
+
+
+def test_cloth_that_does_not_stretch_is_unrolled(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bent = FLAT.vertices.copy()
+    bent[:, 0], bent[:, 2] = 0.1 * np.cos(FLAT.vertices[:, 0] / 0.1), 0.1 * np.sin(FLAT.vertices[:, 0] / 0.1)
+    FLAT.with_vertices(bent).save("target.ply")
+    (folder / "scene.toml").write_text(SCENE.replace(SHELL_OF_SCENE, '"isometric"'))
+    assert main([*WORDS[:6], "--mesh", "panels.obj"]) == 0
+    assert "unrolls" in capsys.readouterr().out
+    chord = 0.2 * np.sin(0.05 / 0.2)
+    size = np.sort(np.ptp(ic.Mesh.load("panels.obj").vertices, axis=0))
+    np.testing.assert_allclose(size, [0.0, 0.15, 8 * chord], atol=1e-9)
+    assert main([*WORDS[:6], "--unknown", "density"]) == 2
+    assert "--unknown" in capsys.readouterr().err

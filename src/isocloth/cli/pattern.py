@@ -28,7 +28,7 @@ from isocloth.scenes import load_surroundings
 
 #: options beside those of every search, and their defaults
 OWN = ("seams", "mesh", "noise", "unknown", "allowance")
-DEFAULTS: dict[str, Any] = {"unknown": ["density"], "allowance": 0.0}
+DEFAULTS: dict[str, Any] = {"allowance": 0.0}
 
 
 def pattern(options: argparse.Namespace) -> int:
@@ -63,14 +63,17 @@ def _found(
     fabric = scene.fabric
     if options.density is not None:
         fabric = replace(fabric, density=options.density, gravity_density=None)
+    given: dict[str, Any] = {"unknown": options.unknown, "contacts": options.contacts}
+    if scene.model is None or not scene.model.inextensible:
+        # what does not stretch unrolls to its panels at once, whatever holds it
+        given |= {
+            "held": scene.held(target), "obstacles": scene.obstacles, "self_collision": scene.self_collision,
+            "gravity": scene.gravity, "checkpoint": checkpoint, "progress": not options.quiet,
+        }  # fmt: skip
     prepare(checkpoint, options)
     begin = time.monotonic()
     try:
-        found = search(
-            target, fabric, model=scene.model, seams=seams, obstacles=scene.obstacles, held=scene.held(target),
-            contacts=options.contacts, self_collision=scene.self_collision, unknown=tuple(options.unknown),
-            noise=options.noise, gravity=scene.gravity, checkpoint=checkpoint, progress=not options.quiet,
-        )  # fmt: skip
+        found = search(target, fabric, model=scene.model, seams=seams, noise=options.noise, **given)
     except KeyboardInterrupt:
         if not checkpoint.exists():
             raise
@@ -113,7 +116,7 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--mesh", metavar="FILE", help="the flat panels too: .obj or .ply")
     parser.add_argument("--noise", type=float, metavar="M",
                         help="error of a coordinate of a captured target, in m (default: it is exact)")  # fmt: skip
-    parser.add_argument("--unknown", nargs="*", default=DEFAULTS["unknown"], metavar="NAME",
+    parser.add_argument("--unknown", nargs="*", metavar="NAME",
                         help="density, and stiffnesses of the model (default: density)")  # fmt: skip
     parser.add_argument("--allowance", type=float, default=DEFAULTS["allowance"], metavar="MM",
                         help="around every panel of a sheet, in mm (default: 0)")  # fmt: skip

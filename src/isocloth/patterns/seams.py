@@ -165,7 +165,7 @@ def _as_path(mesh: Mesh, name: str, nodes: Any) -> IntArray:
         k = int(np.flatnonzero(~known)[0])
         raise InputError(
             f"{what}: nodes {path[k]} and {path[k + 1]} follow each other, but there is no edge between them; give all "
-            "the nodes on the way, or use shortest_path"
+            "the nodes on the way"
         )
     own, times = np.unique(at, return_counts=True)
     if (times > 1).any():
