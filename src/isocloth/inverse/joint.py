@@ -65,13 +65,17 @@ SETTLING = 12
 
 
 class View(NamedTuple):
-    """A pose, turned so that gravity is along -z. mesh: as given; gravity: m/s^2; supports: what carries it; loose:
-    whether hands are only near where the mesh has them, as all else is."""
+    """A pose, turned so that gravity is along -z. mesh: as given; gravity: m/s^2; supports: what carries it.
+
+    loose: whether hands are only near where the mesh has them, as all else is.
+    seen: (n,) which nodes were given, the others only follow; None: all.
+    """
 
     mesh: Mesh
     gravity: float
     supports: Supports
     loose: bool = False
+    seen: BoolArray | None = None
 
 
 class Fit(NamedTuple):
@@ -119,7 +123,7 @@ class Search:
         mesh, start = views[0].mesh, rest.start
         n = self.n = mesh.n_vertices
         self.size = float(np.ptp(start, axis=0).max())
-        self.rows, self.free, self.moving, self.bodies, self.spread = [], [], [], [], []
+        self.rows, self.free, self.seen, self.moving, self.bodies, self.spread = [], [], [], [], [], []
         for view in views:
             s = view.supports
             hand = s.body == HAND
@@ -133,6 +137,8 @@ class Search:
                            s.gap[~hand])  # fmt: skip
             self.rows.append(np.flatnonzero(every))
             self.free.append(np.flatnonzero(~touched))
+            seen = np.ones(n, dtype=np.bool_) if view.seen is None else view.seen
+            self.seen.append(np.repeat(seen, 3)[self.free[-1]].astype(np.float64))
             self.bodies.append(own)
             self.spread.append(own.spread(n))
         weights = [self._forces(a, v.mesh.vertices, np.zeros(len(self.names))).weight(start).sum()
@@ -210,7 +216,7 @@ class Search:
             stiff.append(forces.stiffness(fit.points)[rows][:, self.free[a]])
             stiffening = forces.parameter_derivative(fit.points, self.names) * np.array(own)
             slopes.append(sp.hstack([
-                forces.derivative(fit.points)[rows][:, self.rest.columns], sp.csr_matrix(stiffening[rows])
+                forces.derivative(fit.points)[rows] @ self.rest.basis, sp.csr_matrix(stiffening[rows])
             ]))  # fmt: skip
             off = self._beyond(fit, a)[1]
             cones.append(off @ off.transpose(0, 2, 1))
@@ -222,7 +228,7 @@ class Search:
         blocks = np.concatenate(cones)
         curved = sp.block_diag(list(blocks)) if len(blocks) else sp.csr_matrix((0, 0))
         k, j = sp.block_diag(stiff) / scale, sp.vstack(slopes) / scale
-        lone = sp.diags(np.concatenate([np.ones(k.shape[1]), kept, np.full(loads.shape[1], LOOSE)]))
+        lone = sp.diags(np.concatenate([*self.seen, kept, np.full(loads.shape[1], LOOSE)]))
         places = k.shape[1] + coordinates + len(self.names)
         even = self._even_slope(fit)
         corner = sp.block_diag(
@@ -239,8 +245,8 @@ class Search:
 
     def right(self, fit: Fit, system: Linearised) -> FloatArray:
         """The right-hand side of a step."""
-        away = [(v.mesh.vertices - x).ravel()[free]
-                for v, x, free in zip(self.views, fit.positions, self.free, strict=True)]  # fmt: skip
+        away = [seen * (v.mesh.vertices - x).ravel()[free]
+                for v, x, free, seen in zip(self.views, fit.positions, self.free, self.seen, strict=True)]  # fmt: skip
         back = np.zeros(system.coordinates + system.logs)
         rest = self.rest
         back[: system.coordinates] = self.kept * (rest.start - fit.points).ravel()[rest.columns]
@@ -268,7 +274,7 @@ class Search:
         for x, free in zip(fit.positions, self.free, strict=True):
             one, other = self.unevenness.derivatives(x, fit.points)
             by_x.append(one[:, free])
-            by_points.append(other[:, self.rest.columns])
+            by_points.append(other @ self.rest.basis)
         points = sp.vstack(by_points)
         return sp.csr_matrix(
             sp.hstack([sp.block_diag(by_x), points, sp.csr_matrix((points.shape[0], len(self.names)))])
@@ -276,8 +282,8 @@ class Search:
 
     def moved(self, fit: Fit, system: Linearised, step: FloatArray, share: float) -> Fit:
         """After a part of a step."""
-        points, at = fit.points.copy(), system.places
-        points.ravel()[self.rest.columns] += share * step[at : at + system.coordinates]
+        at = system.places
+        points = fit.points + share * (self.rest.basis @ step[at : at + system.coordinates]).reshape(-1, 3)
         at += system.coordinates
         logs = fit.logs + share * step[at : at + system.logs]
         at += system.logs

@@ -21,6 +21,7 @@ class RestCoordinates(NamedTuple):
 
     start: (p, 3) m, where they begin; corners: (f, 3) points of every face.
     columns: (c,) coordinates that are unknown; the others say where pieces lie, or that panels are flat.
+    basis: (3p, c) how all coordinates follow these: where faces were split, points between follow the ends.
     pairs: (s, 4) points a0, a1, b0, b1 of both sides of a piece of a seam, which are as long as each other.
     flat: whether panels lie in the plane, and must not turn over.
     """
@@ -28,6 +29,7 @@ class RestCoordinates(NamedTuple):
     start: FloatArray
     corners: IntArray
     columns: IntArray
+    basis: sp.csr_matrix
     pairs: IntArray
     flat: bool
 
@@ -36,7 +38,8 @@ class RestCoordinates(NamedTuple):
         """All points (n, 3) of a mesh, but six coordinates of every piece, which say where it lies."""
         fixed = _pivots(rigid_modes(start, mesh.piece), 6)
         columns = np.setdiff1d(np.arange(start.size), fixed)
-        return cls(start, mesh.faces.copy(), columns, np.zeros((0, 4), dtype=np.int64), False)
+        none = np.zeros((0, 4), dtype=np.int64)
+        return cls(start, mesh.faces.copy(), columns, _chosen(columns, start.size), none, False)
 
     @classmethod
     def of_panels(cls, start: FloatArray, corners: IntArray, panel: IntArray, pairs: IntArray) -> RestCoordinates:
@@ -50,7 +53,17 @@ class RestCoordinates(NamedTuple):
             modes[own, :, 3 * one + 2] = np.stack([-arm[:, 1], arm[:, 0]], axis=1) / np.abs(arm).max()
         flat = np.setdiff1d(np.arange(2 * p), _pivots(modes.reshape(2 * p, -1), 3))
         points = np.concatenate([start, np.zeros((p, 1))], axis=1)
-        return cls(points, corners, 3 * (flat // 2) + flat % 2, pairs, True)
+        columns = 3 * (flat // 2) + flat % 2
+        return cls(points, corners, columns, _chosen(columns, points.size), pairs, True)
+
+    def split(self, corners: IntArray, between: sp.csr_matrix, place: IntArray) -> RestCoordinates:
+        """Of smaller faces with corners (f, 3), whose points (q,) are `between` (q, p) these; place: (p,) their numbers
+        there."""
+        every = sp.csr_matrix(sp.kron(between, sp.identity(3)))
+        columns = 3 * place[self.columns // 3] + self.columns % 3
+        return RestCoordinates(
+            between @ self.start, corners, columns, sp.csr_matrix(every @ self.basis), place[self.pairs], self.flat
+        )
 
     def gaps(self, points: FloatArray) -> FloatArray:
         """(s,) m, by how much one side of a seam is longer than the other."""
@@ -64,7 +77,7 @@ class RestCoordinates(NamedTuple):
         places = 3 * self.pairs[:, :, None] + np.arange(3)
         row = np.broadcast_to(np.arange(len(a))[:, None, None], places.shape)
         whole = sp.csr_matrix((value.ravel(), (row.ravel(), places.ravel())), shape=(len(a), points.size))
-        return sp.csr_matrix(whole[:, self.columns])
+        return sp.csr_matrix(whole @ self.basis)
 
     def folded(self, points: FloatArray) -> bool:
         """Whether a face has all but vanished, or turned over in the plane."""
@@ -85,3 +98,8 @@ def _pivots(modes: FloatArray, each: int) -> IntArray:
     fixed = [qr(modes[:, at : at + each].T, pivoting=True, mode="economic")[2][:each]
              for at in range(0, modes.shape[1], each)]  # fmt: skip
     return np.concatenate(fixed)
+
+
+def _chosen(columns: IntArray, size: int) -> sp.csr_matrix:
+    """(size, c) that puts unknown coordinates into their places."""
+    return sp.csr_matrix((np.ones(len(columns)), (columns, np.arange(len(columns)))), shape=(size, len(columns)))

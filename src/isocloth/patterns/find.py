@@ -8,12 +8,10 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.errors import InputError, InputTypeError
-from isocloth.base.numeric import shown
-from isocloth.base.typing import FloatArray
+from isocloth.base.numeric import check_count, shown
 from isocloth.fabric import Fabric
 from isocloth.inverse.arguments import as_shell
 from isocloth.inverse.inversion import GRAVITY, started
@@ -31,8 +29,11 @@ from isocloth.patterns.fit import FlatSearch
 from isocloth.patterns.fitted import Pattern
 from isocloth.patterns.flatten import flatten, laid_out
 from isocloth.patterns.inextensible import UnrolledPattern, unrolled
+from isocloth.patterns.split import split
 from isocloth.statics.problem import as_problem
 
+#: times that faces may be split
+FINEST = 3
 #: why cloth that does not stretch is not asked for what holds it
 FORCELESS = (
     "cloth that does not stretch has the panels that its shape unrolls to, whatever forces act; leave it out, or take "
@@ -52,6 +53,7 @@ def pattern(
     self_collision: bool = False,
     unknown: Any = None,
     noise: float | None = None,
+    refine: int = 0,
     gravity: float | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     progress: bool = True,
@@ -73,6 +75,8 @@ def pattern(
         unknown: "density", and names of stiffnesses of the model; None: the density. Shapes at rest tell ratios alone,
             so that one of them has to be known.
         noise: m, standard deviation of a coordinate of a target that was captured; None: the target is exact.
+        refine: times that faces are split in four to compute the cloth more finely than it is given. The density of
+            two of them tells how much of it is an error of the mesh.
         gravity: m/s^2, along -z; None: 9.81.
         checkpoint: file in which the search is kept while it goes on. One that was interrupted goes on from there, and
             ends in the same bits; the file is removed at the end.
@@ -103,23 +107,31 @@ def pattern(
             f"gravity = {problem.gravity:g}, density that weighs = {density:g}: expected a weight; without one a shape "
             "says nothing of stiffness"
         )
+    check_count(refine, "refine")
+    if refine > FINEST:
+        raise InputError(f"refine = {refine}: expected at most {FINEST}, which makes {4**FINEST} faces of one")
+    if refine and isinstance(chosen, DiscreteShell):
+        raise InputError(
+            f"refine = {refine} with the model {chosen.name!r}, whose stretch is that of an edge, so that a finer cloth "
+            "is another one: expected 0, or model=ic.models.KoiterShell(...)"
+        )
     cut = cut_open(target, seams)
+    finer = split(target, cut, refine)
+    problem = replace(problem, mesh=finer.mesh)
     sim = started(problem, contacts)
-    laid = target.with_vertices(lay_on(problem, sim, contacts))
+    laid = finer.mesh.with_vertices(lay_on(problem, sim, contacts))
     problem = replace(problem, mesh=laid)
     supports = find_supports(problem, sim, laid.vertices, contacts, 0.0, TOUCHING)
     check_supports(supports, laid)
-    start = flatten(laid, cut).points
-    refuse_scale(names, RestForces(laid, chosen, density, problem.gravity, cut.corners), _in_space(start))
-    view = View(laid, problem.gravity, supports, error is not None)
+    shape = target.with_vertices(laid.vertices[: target.n_vertices])
+    start = flatten(shape, cut).points
     rest = RestCoordinates.of_panels(start, cut.corners, cut.panel, cut.pairs)
+    rest = rest.split(finer.corners, finer.between, finer.place)
+    refuse_scale(names, RestForces(laid, chosen, density, problem.gravity, rest.corners), rest.start)
+    view = View(laid, problem.gravity, supports, error is not None, finer.seen)
     search = FlatSearch(view, chosen, density, names, rest, error)
     marks = marks_of(problem, cut, contacts, names, error) if checkpoint is not None else {}
     with kept_in(checkpoint, marks) as kept, closing(Meter(progress, "pattern")) as meter:
         stage = kept.load() if kept is not None else None
         found = search.run(search.start() if stage is None else stage, meter.say, *([kept.save] if kept else []))
-    return Pattern(problem, cut, laid_out(found.fit.points[:, :2], cut), found, error)
-
-
-def _in_space(flat: FloatArray) -> FloatArray:
-    return np.concatenate([flat, np.zeros((len(flat), 1))], axis=1)
+    return Pattern(shape, problem, cut, laid_out(found.fit.points[: len(start), :2], cut), found, error)

@@ -37,8 +37,10 @@ from isocloth.models import Shell
 
 Progress = Callable[[str], None]
 
-#: jumps of strain from face to face that are tried, from even to uneven
-JUMPS = (0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
+#: jumps of strain from face to face that are tried, from uneven to even
+JUMPS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+#: times the best score: one at which smoother panels are not tried any more
+WORSE = 1.02
 #: of the size of the cloth: what errors of a coordinate are taken for until they are known
 SUPPOSED = 1e-3
 #: of the size of the cloth: root mean square by which positions may be off a target that counts as fitted exactly
@@ -111,7 +113,7 @@ class FlatSearch:
     def start(self) -> Stage:
         """Panels as they were flattened, the target as it was given."""
         jump = 0.0 if self.noise is None else JUMPS[0]
-        return Stage(jump, Loop(self._search(jump).begin(self.rest.start)))
+        return Stage(jump, self._begin(jump))
 
     def run(self, stage: Stage, progress: Progress, keep: Callable[[Stage], None] = lambda stage: None) -> FlatFit:
         """All that is left to do; keep: is given the stage after every step."""
@@ -120,25 +122,26 @@ class FlatSearch:
             if ended and self._exact(search, fit):
                 return self._result(search, fit, True, (), 0.0, stage.iterations + search.iterations)
             progress("no flat panels have the target as an equilibrium: the nearest ones are sought")
-            begin = self._search(JUMPS[0]).begin(self.rest.start)
-            stage = Stage(JUMPS[0], Loop(begin), iterations=stage.iterations + search.iterations)
+            stage = Stage(JUMPS[0], self._begin(JUMPS[0]), iterations=stage.iterations + search.iterations)
         while True:
             search, fit, ended = self._step(stage, progress, keep)
             trial = self._trial(search, fit, stage.jump, ended)
-            better = ended and trial.score < min((t.score for t in stage.trials if t.ended), default=np.inf)
+            scores = [t.score for t in stage.trials if t.ended]
+            better = ended and trial.score < min(scores, default=np.inf)
             best = Loop(fit, search.coned) if better or stage.best is None else stage.best
-            trials = (*stage.trials, trial)
-            later = [jump for jump in JUMPS if jump > stage.jump]
-            stage = Stage(later[0] if later else stage.jump, Loop(fit if ended else best.fit), trials, best,
-                          stage.iterations + search.iterations)  # fmt: skip
-            if not later:
+            trials, done = (*stage.trials, trial), stage.iterations + search.iterations
+            later = [jump for jump in JUMPS if jump < stage.jump]
+            if not later or (ended and scores and trial.score > WORSE * min(scores)):
                 break
+            stage = Stage(later[0], Loop(fit) if ended else self._begin(later[0]), trials, best, done)
             keep(stage)
-        ends = [t for t in trials if t.ended]
-        chosen = min(ends, key=lambda t: t.score) if ends else trials[0]
+        chosen = min((t for t in trials if t.ended), key=lambda t: t.score, default=trials[0])
         search = self._search(chosen.jump)
         search.coned = best.coned
-        return self._result(search, best.fit, chosen.ended, trials, chosen.jump, stage.iterations)
+        return self._result(search, best.fit, chosen.ended, trials, chosen.jump, done)
+
+    def _begin(self, jump: float) -> Loop:
+        return Loop(self._search(jump).begin(self.rest.start))
 
     def _step(self, stage: Stage, progress: Progress, keep: Callable[[Stage], None]) -> tuple[Search, Fit, bool]:
         search = self._search(stage.jump)
@@ -162,14 +165,14 @@ class FlatSearch:
         return Search([self.view], self.model, self.density, self.names, self.rest, KEPT, (error / jump) ** 2, last)
 
     def _exact(self, search: Search, fit: Fit) -> bool:
-        off = fit.positions[0] - self.view.mesh.vertices
+        off = self._off(search, fit)
         return bool(np.sqrt(np.mean(off**2)) <= WITHIN * self.size and search.balanced(fit, 0))
 
     def _trial(self, search: Search, fit: Fit, jump: float, ended: bool) -> Trial:
         system, off = search.linearised(fit), self._off(search, fit)
         m, followed = len(off), 0.0
-        for signs in self._signs(m):
-            followed += float(signs @ system.solve(_padded(signs, system))[:m]) / PROBES / m
+        for signs in self._signs(search):
+            followed += float(signs @ system.solve(_padded(signs, system))[: len(signs)]) / PROBES / m
         error = float(off @ off) / m
         return Trial(jump, float(np.sqrt(error)), followed, error / (1.0 - followed) ** 2, fit.logs, ended)
 
@@ -187,18 +190,21 @@ class FlatSearch:
             unit[at + k] = 1.0
             relative.append(error * float(np.sqrt(max(system.solve(unit)[at + k], 0.0))))
         spread = np.zeros(fit.points.size)
-        for signs in self._signs(m) if error > 0.0 else ():
-            spread[self.rest.columns] += system.solve(_padded(signs, system))[m:at] ** 2 / PROBES
+        for signs in self._signs(search) if error > 0.0 else ():
+            spread += (self.rest.basis @ system.solve(_padded(signs, system))[m:at]) ** 2 / PROBES
         points = error * np.sqrt(spread.reshape(-1, 3)[:, :2].sum(axis=1) / 2.0)
         exact = not trials
         return FlatFit(search, fit, ended, exact, trials, jump, noise, np.array(relative), points, iterations)
 
     def _off(self, search: Search, fit: Fit) -> FloatArray:
-        """(m,) m: coordinates that were fitted, off the target."""
-        return np.asarray((fit.positions[0] - self.view.mesh.vertices).ravel()[search.free[0]])
+        """(m,) m: coordinates that were given and are free, off the target."""
+        off = (fit.positions[0] - self.view.mesh.vertices).ravel()[search.free[0]]
+        return np.asarray(off[search.seen[0] > 0.0])
 
-    def _signs(self, m: int) -> FloatArray:
-        return np.random.default_rng(SEED).choice([-1.0, 1.0], (PROBES, m))
+    def _signs(self, search: Search) -> FloatArray:
+        """(PROBES, free) random signs of what was given."""
+        signs = np.random.default_rng(SEED).choice([-1.0, 1.0], (PROBES, len(search.seen[0])))
+        return np.asarray(signs * search.seen[0])
 
 
 def _padded(right: FloatArray, system: Linearised) -> FloatArray:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from isocloth.base.typing import FloatArray
+from isocloth.meshes import Mesh
 from isocloth.models import Shell
 from isocloth.patterns.arguments import DENSITY
 from isocloth.patterns.cut import Cut
@@ -29,9 +30,11 @@ NEAR = 4.0
 class Pattern(Panels):
     """Panels, density and stiffnesses, with what is known of how good they are. Made by `pattern`."""
 
-    def __init__(self, problem: Problem, cut: Cut, flat: FloatArray, found: FlatFit, given: float | None) -> None:
-        """given: m, the noise that was said."""
-        super().__init__(problem.mesh, cut, flat)
+    def __init__(
+        self, target: Mesh, problem: Problem, cut: Cut, flat: FloatArray, found: FlatFit, given: float | None
+    ) -> None:
+        """problem: of the cloth as it was computed, more finely than the target maybe; given: m, the noise said."""
+        super().__init__(target, cut, flat)
         self._problem, self._found, self._given = problem, found, given
         self._fitted = found.search
 
@@ -69,7 +72,7 @@ class Pattern(Panels):
     @property
     def flat_deviations(self) -> FloatArray:
         """(p,) m, standard deviation of a coordinate of every point of the panels, from the noise."""
-        return self._found.points
+        return self._found.points[: len(self.flat)]
 
     @property
     def noise(self) -> float:
@@ -88,12 +91,14 @@ class Pattern(Panels):
         """(n, 3) m of the sewn panels at rest: the equilibrium that is nearest to the target; where that is not stable,
         what the cloth comes to from there."""
         if self.stable or not (self.balanced and self.equilibrium.converged):
-            return self._best
-        return self.equilibrium.positions
+            found = self._best
+        else:
+            found = self.equilibrium.positions
+        return found[: self.target.n_vertices]
 
     @property
     def _best(self) -> FloatArray:
-        """(n, 3) m, the equilibrium that is nearest to the target, stable or not."""
+        """(m, 3) m, the equilibrium that is nearest to the target, stable or not, as it was computed."""
         return self._found.fit.positions[0]
 
     @cached_property
@@ -193,10 +198,11 @@ class Pattern(Panels):
 
     @cached_property
     def sewn(self) -> Problem:
-        """The sewn panels as a problem of statics, held where the fit has them."""
-        p = self._problem
+        """The sewn panels as a problem of statics, as it was computed, held where the fit has them."""
+        p, found = self._problem, self._fitted.rest
+        rest = self.rest if len(found.corners) == len(self.cut.corners) else self._found.fit.points[found.corners]
         fabric = replace(p.fabrics[0], density=self.density, gravity_density=None)
-        return replace(p, fabrics=(fabric,), model=self.model, rest=self.rest, places=self._best[p.nodes].copy())
+        return replace(p, fabrics=(fabric,), model=self.model, rest=rest, places=self._best[p.nodes].copy())
 
     @cached_property
     def equilibrium(self) -> Equilibrium:
