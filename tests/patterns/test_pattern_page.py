@@ -71,8 +71,8 @@ def test_the_shapes_are_those_that_were_found(page: str, found) -> None:
 
 def test_the_sheet_is_in_the_page(page: str) -> None:
     assert page.count("<svg") == 1
-    assert "left a → " in page
-    assert "right b → " in page
+    assert "left a to " in page
+    assert "right b to " in page
 
 
 def test_seams_are_bars_along_their_edges(found) -> None:

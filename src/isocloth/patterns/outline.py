@@ -13,7 +13,7 @@ import numpy as np
 
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.mesh import CORNER_TURN
-from isocloth.meshes.polygons import closed_reach, polygon_area, reach
+from isocloth.meshes.polygons import polygon_area, reach
 from isocloth.patterns.cut import Cut, Seam
 
 #: mm in a m
@@ -187,8 +187,3 @@ def crossings(loops: tuple[FloatArray, ...]) -> int:
         apart &= turns(start, end, p[None]) * turns(start, end, q[None]) < 0.0
         found += int(apart.sum())
     return found // 2
-
-
-def length_along(piece: Piece) -> float:
-    """mm, around a piece, holes included."""
-    return float(sum(closed_reach(loop)[-1] for loop in piece.loops))

@@ -28,7 +28,7 @@ SEAMS = np.array([[0.80, 0.15, 0.15], [0.10, 0.35, 0.75], [0.15, 0.55, 0.25], [0
 #: of the size of the target: half the width of a seam that is drawn
 SEAM_WIDTH = 0.004
 #: of the size of the target: the flat panels, at most
-FILLED = 0.85
+FILLED = 0.75
 #: m: distances below which all are drawn as none
 LEAST_DISTANCE = 1e-9
 
