@@ -114,7 +114,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} stands there twice")
+        raise InputError(f"{next(n for n in names if names.count(n) > 1)!r} stands there twice")
     return found
 
 
