@@ -90,6 +90,7 @@ COMMANDS = [
         ("p.svg --seams none.json", "none.json"), ("p.svg --seams text.csv", "text.csv"),
         ("p.svg --seams far.json", "99"), ("p.svg --seams apart.json", "no edge"), ("p.svg --noise x", "--noise"),
         ("p.svg --noise 0", "--noise"), ("p.svg --noise nan", "--noise"), ("p.svg --unknown colour", "colour"),
+        ("p.svg --refine x", "--refine"), ("p.svg --refine -1", "--refine"), ("p.svg --refine 99", "--refine"),
         ("p.svg --density x", "--density"), ("p.svg --density -1", "density"), ("p.svg --contacts 99", "--contacts"),
         ("p.svg --resume --restart", "--restart"), ("p.svg --checkpoint text.csv", "text.csv"),
     )],

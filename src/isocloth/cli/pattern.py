@@ -27,8 +27,8 @@ from isocloth.meshes import Mesh
 from isocloth.scenes import load_surroundings
 
 #: options beside those of every search, and their defaults
-OWN = ("seams", "mesh", "noise", "unknown", "allowance")
-DEFAULTS: dict[str, Any] = {"allowance": 0.0}
+OWN = ("seams", "mesh", "noise", "unknown", "refine", "allowance")
+DEFAULTS: dict[str, Any] = {"allowance": 0.0, "refine": 0}
 
 
 def pattern(options: argparse.Namespace) -> int:
@@ -68,7 +68,7 @@ def _found(
         # what does not stretch unrolls to its panels at once, whatever holds it
         given |= {
             "held": scene.held(target), "obstacles": scene.obstacles, "self_collision": scene.self_collision,
-            "gravity": scene.gravity, "checkpoint": checkpoint, "progress": not options.quiet,
+            "gravity": scene.gravity, "refine": options.refine, "checkpoint": checkpoint, "progress": not options.quiet,
         }  # fmt: skip
     prepare(checkpoint, options)
     begin = time.monotonic()
@@ -118,6 +118,8 @@ def add_pattern(parser: argparse.ArgumentParser) -> None:
                         help="error of a coordinate of a captured target, in m (default: it is exact)")  # fmt: skip
     parser.add_argument("--unknown", nargs="*", metavar="NAME",
                         help="density, and stiffnesses of the model (default: density)")  # fmt: skip
+    parser.add_argument("--refine", type=int, default=DEFAULTS["refine"], metavar="N",
+                        help="split faces in four so often, to compute the cloth more finely (default: 0)")  # fmt: skip
     parser.add_argument("--allowance", type=float, default=DEFAULTS["allowance"], metavar="MM",
                         help="around every panel of a sheet, in mm (default: 0)")  # fmt: skip
     parser.set_defaults(command=pattern)
