@@ -23,8 +23,8 @@ SOURCE = Path(ic.__file__).parent
 #: rooms whose errors all derive from IsoclothError
 ROOMS = [
     "base", "calibration", "cli", "cloth", "contact", "developable", "fabric.py", "folding", "friction", "inverse",
-    "measure.py", "meshes", "models", "obstacles", "pictures", "reconstruction", "recordings", "reports.py", "scenes",
-    "simulation", "solvers", "sparse", "states", "statics", "terms", "trajectory.py",
+    "measure.py", "meshes", "models", "obstacles", "patterns", "pictures", "reconstruction", "recordings", "reports.py",
+    "scenes", "simulation", "solvers", "sparse", "states", "statics", "terms", "trajectory.py",
 ]  # fmt: skip
 
 PLAIN = (ValueError, TypeError, KeyError, OSError, ImportError, RuntimeError)

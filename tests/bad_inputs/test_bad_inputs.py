@@ -11,10 +11,19 @@ import pytest
 
 from isocloth.base.errors import InputError
 
-from . import api, commands, files, geometry, inverse, scenes, shells
+from . import api, commands, files, geometry, inverse, patterns, scenes, shells
 from .clear import Case, Hang, outcome, time_limit, warm_up
 
-ALL = [*api.CASES, *geometry.CASES, *scenes.CASES, *shells.CASES, *files.CASES, *commands.CASES, *inverse.CASES]
+ALL = [
+    *api.CASES,
+    *geometry.CASES,
+    *scenes.CASES,
+    *shells.CASES,
+    *files.CASES,
+    *commands.CASES,
+    *inverse.CASES,
+    *patterns.CASES,
+]
 
 
 @pytest.fixture(scope="module")
@@ -24,6 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     files.prepare(made)
     commands.prepare(made)
     inverse.prepare(made)
+    patterns.prepare(made)
     return made
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shlex
 import sys
 import time
 from dataclasses import replace
@@ -13,10 +12,17 @@ from isocloth.base.errors import InputError
 from isocloth.base.files import check_place
 from isocloth.base.locks import locked
 from isocloth.cli.columns import columns
+from isocloth.cli.searches import (
+    INTERRUPTED,
+    add_search,
+    check_report,
+    checkpoint_of,
+    load_target,
+    prepare,
+    resuming,
+)  # fmt: skip
 from isocloth.meshes import Mesh
 from isocloth.scenes import load_surroundings
-
-INTERRUPTED = 130
 
 #: formats that keep the numbers of nodes and all digits of where they are
 SUFFIXES = (".obj", ".ply")
@@ -26,11 +32,8 @@ def invert(options: argparse.Namespace) -> int:
     """Find the rest shape, write it and the report, and say what was found."""
     output = Path(options.output)
     _check_files(output, options.positions, options.report)
-    checkpoint = Path(options.checkpoint or f"{output}.checkpoint.npz")
-    check_place(checkpoint)
-    target = Mesh.load(options.target, scale=options.scale, up=options.up)
-    if options.triangulate:
-        target = target.triangulated()
+    checkpoint = checkpoint_of(output, options)
+    target = load_target(options)
     with locked(output, f"writing {str(output)!r}"):
         return _inverted(target, output, checkpoint, options)
 
@@ -44,7 +47,7 @@ def _inverted(target: Mesh, output: Path, checkpoint: Path, options: argparse.Na
     fabric = scene.fabric
     if options.density is not None:
         fabric = replace(fabric, density=options.density, gravity_density=None)
-    _prepare(checkpoint, options)
+    prepare(checkpoint, options)
     begin = time.monotonic()
     try:
         found = search(
@@ -55,7 +58,7 @@ def _inverted(target: Mesh, output: Path, checkpoint: Path, options: argparse.Na
     except KeyboardInterrupt:
         if not checkpoint.exists():
             raise
-        print(f"\nisocloth: interrupted; go on with\n  {_command(options)}", file=sys.stderr)
+        print(f"\nisocloth: interrupted; go on with\n  {resuming('invert', options, OWN, DEFAULTS)}", file=sys.stderr)
         return INTERRUPTED
     found.rest.save(output)
     elapsed = time.monotonic() - begin
@@ -93,40 +96,11 @@ def _check_files(output: Path, positions: str | None, report: str | None) -> Non
                 f"{str(path)!r} was given; rename it"
             )
         check_place(path)
-    if report is not None:
-        if Path(report).suffix.lower() != ".html":
-            raise InputError(f"a report ends in .html, but {report!r} was given; rename it")
-        check_place(report)
+    check_report(report)
 
 
-def _prepare(checkpoint: Path, options: argparse.Namespace) -> None:
-    """Make ready to go on, or to begin; never discards work without being told to."""
-    if checkpoint.exists() and options.restart:
-        checkpoint.unlink()
-    elif checkpoint.exists() and not options.resume:
-        raise InputError(
-            f"{str(checkpoint)!r} is left from an interrupted search; add --resume to go on or --restart to discard it"
-        )
-    elif options.resume and not checkpoint.exists() and not options.quiet:
-        print(f"no checkpoint {str(checkpoint)!r}; starting from the beginning", file=sys.stderr)
-
-
-def _command(options: argparse.Namespace) -> str:
-    """The command that goes on."""
-    words = ["isocloth", "invert", options.target, "--scene", options.scene, "-o", options.output]
-    for name in ("positions", "report", "checkpoint", "margin", "density", "scale", "up"):
-        value = getattr(options, name)
-        if value is not None and value != DEFAULTS.get(name):
-            words += [f"--{name}", f"{value:g}" if isinstance(value, float) else str(value)]
-    if options.contacts is not None:
-        words += ["--contacts", *map(str, options.contacts)]
-    if options.triangulate:
-        words.append("--triangulate")
-    return " ".join([shlex.quote(word) for word in [*words, "--resume"]])
-
-
-#: of options that need not be given
-DEFAULTS = {"margin": 0.8, "scale": 1.0, "up": "z"}
+#: options beside those of every search, and their defaults
+OWN, DEFAULTS = ("positions", "margin"), {"margin": 0.8}
 
 
 def add_invert(parser: argparse.ArgumentParser) -> None:
@@ -135,21 +109,9 @@ def add_invert(parser: argparse.ArgumentParser) -> None:
         "Find the rest shape with which a cloth hangs, or lies, as its target does. See docs/inverse.md. The exit code "
         "is 0 if the target is reached, and 1 if it is not: then the rest shape is that of the nearest shape that is."
     )
-    parser.add_argument("target", help="how it should hang: a mesh of triangles, .obj, .ply, .stl, .gltf or .glb, in m")
-    parser.add_argument("--scene", required=True, metavar="FILE", help="scene file (.toml) with all but the cloth")
+    add_search(parser)
     parser.add_argument("-o", "--output", required=True, help="the rest shape: .obj or .ply")
     parser.add_argument("--positions", metavar="FILE", help="where it comes to rest, laid on what it touches: a mesh")
-    parser.add_argument("--report", metavar="FILE", help="page (.html) that shows what was found")
     parser.add_argument("--margin", type=float, default=DEFAULTS["margin"], metavar="PART",
                         help="of the friction, inside which forces are aimed (default: 0.8)")  # fmt: skip
-    parser.add_argument("--density", type=float, metavar="RHO", help="kg/m^2, in place of the scene's")
-    parser.add_argument("--contacts", type=int, nargs="+", metavar="NODE", help="that touch (default: those that do)")
-    parser.add_argument("--scale", type=float, default=DEFAULTS["scale"], help="m per unit of the file (default: 1)")
-    parser.add_argument("--up", choices=("x", "y", "z"), default=DEFAULTS["up"], help="axis of the file (default: z)")
-    parser.add_argument("--triangulate", action="store_true", help="cut quads of the target into triangles")
-    parser.add_argument("--checkpoint", metavar="FILE", help="of the search (default: beside the output)")
-    again = parser.add_mutually_exclusive_group()
-    again.add_argument("--resume", action="store_true", help="go on with an interrupted search")
-    again.add_argument("--restart", action="store_true", help="discard the checkpoint of an interrupted search")
-    parser.add_argument("--quiet", action="store_true", help="print errors, and why it is not reached, only")
     parser.set_defaults(command=invert)

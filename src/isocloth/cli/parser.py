@@ -12,6 +12,7 @@ from isocloth.cli.demo import demo
 from isocloth.cli.fold import fold
 from isocloth.cli.info import info
 from isocloth.cli.invert import add_invert
+from isocloth.cli.pattern import add_pattern
 from isocloth.cli.protocol import add_measure, add_protocol
 from isocloth.cli.reconstruct import reconstruct
 from isocloth.cli.render import render
@@ -32,6 +33,7 @@ def make_parser() -> argparse.ArgumentParser:
     _info(commands.add_parser("info", help="show the installation, or what a file holds"))
     _reconstruct(commands.add_parser("reconstruct", help="make a mesh from a cloud of points"))
     add_invert(commands.add_parser("invert", help="find the rest shape with which a cloth hangs as it should"))
+    add_pattern(commands.add_parser("pattern", help="find flat panels of a cloth that hangs as it should"))
     _demo(commands.add_parser("demo", help="simulate and picture a scene that shows what this is about"))
     _classify(commands.add_parser("classify", help="name the state of a folded cloth"))
     _fold(commands.add_parser("fold", help="fold napkins by simulation, to a database of states"))

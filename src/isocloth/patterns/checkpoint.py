@@ -103,7 +103,7 @@ def _loop(kept: dict[str, Any], name: str) -> Loop | None:
     coned, best, idle, steps = kept[name]
     first, begin = (_fit(kept, f"{name}_{kind}") for kind in FITS)
     if first is None:
-        raise KeyError(f"{name}_{FITS[0]}")
+        raise InputError(f"it has no {name}_{FITS[0]}")
     return Loop(first, bool(coned), float(best), int(idle), int(steps), begin)
 
 

@@ -94,7 +94,7 @@ def cut_open(mesh: Mesh, seams: Any = ()) -> Cut:
     if not isinstance(mesh, Mesh):
         raise InputTypeError(f"target is {type(mesh).__name__}: expected an isocloth.Mesh")
     if mesh.element != "triangle":
-        raise MeshError("the target has quads: expected triangles; use mesh.triangulated()")
+        raise MeshError("the target has quads: expected triangles; give it `target.triangulated()`")
     paths = as_paths(mesh, seams)
     edge_seamed = np.zeros(len(mesh.edges), dtype=np.bool_)
     for path in paths.values():

@@ -148,7 +148,7 @@ def _arrow(grain: FloatArray) -> list[Stroke]:
 
 def _seam_label(piece: Piece, side: Side, found: Drawing, width: float, size: float) -> Label:
     """The name of a seam beside its side: outside where there is room, else inside."""
-    text = f"{side.seam} {side.letter}" + (f" → {side.other}" if side.other != piece.number else "")
+    text = f"{side.seam} {side.letter}" + (f" to {side.other}" if side.other != piece.number else "")
     candidates = []
     for outwards in (True, False):
         far = (width if outwards else (0.0 if width > 0.0 else NOTCH)) + BESIDE * size
@@ -237,7 +237,8 @@ def _square() -> Drawing:
     """The square to check the print."""
     corners = SQUARE * np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]])
     texts = [
-        Label("scale", f"{SQUARE:g} mm × {SQUARE:g} mm", np.array([0.5, 0.56]) * SQUARE, 7.0, 0.0),
-        Label("scale", "to check the print", np.array([0.5, 0.42]) * SQUARE, 5.0, 0.0),
+        Label("scale", f"{SQUARE:g} mm × {SQUARE:g} mm", np.array([0.5, 0.66]) * SQUARE, 7.0, 0.0),
+        Label("scale", "to check the print", np.array([0.5, 0.54]) * SQUARE, 5.0, 0.0),
+        Label("scale", "panels are seen from outside", np.array([0.5, 0.34]) * SQUARE, 5.0, 0.0),
     ]
     return Drawing([Stroke("scale", corners, True)], texts)

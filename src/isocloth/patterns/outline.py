@@ -13,7 +13,7 @@ import numpy as np
 
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes.mesh import CORNER_TURN
-from isocloth.meshes.polygons import closed_reach, polygon_area, reach
+from isocloth.meshes.polygons import polygon_area, reach
 from isocloth.patterns.cut import Cut, Seam
 
 #: mm in a m
@@ -24,6 +24,8 @@ NOTCHES, FEW_NOTCHES, SHORT = ((0.25, 1), (0.5, 1), (0.75, 2)), ((0.5, 1),), 80.
 AROUND = 0.01
 #: of the height of a panel: the grain line, and vertical lines that are tried for it
 GRAIN, TRIED = 0.7, 41
+#: of the width of a panel: from the grain line to the outline beside it, where there is room
+CLEAR = 0.1
 #: of the square of the size: areas that are rounding
 CLOSE = 1e-10
 
@@ -154,12 +156,15 @@ def grain_line(loops: tuple[FloatArray, ...]) -> FloatArray:
     """(2, 2) mm, a vertical line well inside an outline, from below to above: long, and not far from the middle."""
     low, high = loops[0].min(axis=0), loops[0].max(axis=0)
     middle, width = 0.5 * (low[0] + high[0]), high[0] - low[0]
+    every = np.concatenate(loops)
     best, score = np.array([loops[0][0], loops[0][0]]), -np.inf
     for x in np.linspace(low[0], high[0], TRIED + 2)[1:-1]:
         for bottom, top in spans(loops, float(x)):
-            now = (top - bottom) * (1.0 - abs(x - middle) / width)
+            inset = 0.5 * (1.0 - GRAIN) * (top - bottom)
+            beside = every[(every[:, 1] > bottom + inset) & (every[:, 1] < top - inset), 0]
+            room = float(np.abs(beside - x).min(initial=width)) / (CLEAR * width)
+            now = (top - bottom) * (1.0 - abs(x - middle) / width) * min(room, 1.0)
             if now > score:
-                inset = 0.5 * (1.0 - GRAIN) * (top - bottom)
                 best, score = np.array([[x, bottom + inset], [x, top - inset]]), now
     return best
 
@@ -182,8 +187,3 @@ def crossings(loops: tuple[FloatArray, ...]) -> int:
         apart &= turns(start, end, p[None]) * turns(start, end, q[None]) < 0.0
         found += int(apart.sum())
     return found // 2
-
-
-def length_along(piece: Piece) -> float:
-    """mm, around a piece, holes included."""
-    return float(sum(closed_reach(loop)[-1] for loop in piece.loops))

@@ -16,6 +16,7 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
 from isocloth.patterns.cut import Cut, edge_lengths
 from isocloth.patterns.drawing import draw
+from isocloth.patterns.outline import crossings, outlines
 from isocloth.patterns.svg import svg
 from isocloth.pictures.camera import axes, pleasant_angles
 from isocloth.pictures.colour import strain_limit, strain_unit
@@ -26,6 +27,8 @@ CLOTH = np.array([0.80, 0.82, 0.84])
 SEAMS = np.array([[0.80, 0.15, 0.15], [0.10, 0.35, 0.75], [0.15, 0.55, 0.25], [0.65, 0.35, 0.05], [0.50, 0.20, 0.60]])
 #: of the size of the target: half the width of a seam that is drawn
 SEAM_WIDTH = 0.004
+#: of the size of the target: the flat panels, at most
+FILLED = 0.75
 #: m: distances below which all are drawn as none
 LEAST_DISTANCE = 1e-9
 
@@ -124,7 +127,7 @@ def _facing(found: Found, target: Mesh) -> FloatArray:
     azimuth, elevation = pleasant_angles(target.vertices[None], target.faces)
     right, down, _ = axes(azimuth, float(max(elevation, LOWEST)))
     room, size = (float(np.linalg.norm(np.ptp(points, axis=0))) for points in (target.vertices, found.flat))
-    return np.asarray(min(1.0, room / size) * found.flat @ np.stack([right, -down]))[None]
+    return np.asarray(min(1.0, FILLED * room / size) * found.flat @ np.stack([right, -down]))[None]
 
 
 def _above(found: Found) -> str:
@@ -141,6 +144,10 @@ def _below(found: Found, title: str, limit: float, farthest: float) -> str:
     if farthest >= LEAST_DISTANCE:
         shades = level_colours(np.linspace(0.0, 1.0, 9))
         parts.append(bar(shades, [f"{1e3 * farthest * x:.3g} mm" for x in (0.0, 0.5, 1.0)], "distance to the target"))
+    for piece in outlines(found.cut, found.flat):
+        if crossings(piece.loops):
+            told = f"Panel {piece.number} lies on itself and cannot be cut out of one layer: it needs another seam."
+            parts.append(f'<p class="doubt">{told}</p>')
     sheet = svg(draw(found.cut, found.flat), title, inside=True)
     parts.append(f'<h2>The sheet</h2><p class="faint">Seams without allowance. Save it as .svg to print it.</p>{sheet}')
     return "\n".join(parts)

@@ -114,7 +114,7 @@ def _each_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
         names = [name for name, _ in pairs]
-        raise ValueError(f"{next(n for n in names if names.count(n) > 1)!r} stands there twice")
+        raise InputError(f"{next(n for n in names if names.count(n) > 1)!r} stands there twice")
     return found
 
 
@@ -165,7 +165,7 @@ def _as_path(mesh: Mesh, name: str, nodes: Any) -> IntArray:
         k = int(np.flatnonzero(~known)[0])
         raise InputError(
             f"{what}: nodes {path[k]} and {path[k + 1]} follow each other, but there is no edge between them; give all "
-            "the nodes on the way, or use shortest_path"
+            "the nodes on the way"
         )
     own, times = np.unique(at, return_counts=True)
     if (times > 1).any():
