@@ -45,6 +45,8 @@ WORSE = 1.02
 SUPPOSED = 1e-3
 #: of the size of the cloth: root mean square by which positions may be off a target that counts as fitted exactly
 WITHIN = 1e-6
+#: and where steps came to no end
+SURELY = 1e-7
 #: of the errors of all coordinates: the length of a last step, where there are errors
 PRECISE = 5e-3
 #: m, weight of a step of panels in the plane: points that nothing determines stay where they are
@@ -119,7 +121,9 @@ class FlatSearch:
         """All that is left to do; keep: is given the stage after every step."""
         if stage.jump == 0.0:
             search, fit, ended = self._step(stage, progress, keep)
-            if ended and self._exact(search, fit):
+            if not ended:  # faces between hands are told by nothing, and steps of them become no shorter
+                fit = search.settled(fit)
+            if self._exact(search, fit, WITHIN if ended else SURELY):
                 return self._result(search, fit, True, (), 0.0, stage.iterations + search.iterations)
             progress("no flat panels have the target as an equilibrium: the nearest ones are sought")
             stage = Stage(JUMPS[0], self._begin(JUMPS[0]), iterations=stage.iterations + search.iterations)
@@ -164,9 +168,9 @@ class FlatSearch:
         last = PRECISE * error * float(np.sqrt(self.view.mesh.vertices.size)) / self.size
         return Search([self.view], self.model, self.density, self.names, self.rest, KEPT, (error / jump) ** 2, last)
 
-    def _exact(self, search: Search, fit: Fit) -> bool:
+    def _exact(self, search: Search, fit: Fit, within: float) -> bool:
         off = self._off(search, fit)
-        return bool(np.sqrt(np.mean(off**2)) <= WITHIN * self.size and search.balanced(fit, 0))
+        return bool(np.sqrt(np.mean(off**2)) <= within * self.size and search.balanced(fit, 0))
 
     def _trial(self, search: Search, fit: Fit, jump: float, ended: bool) -> Trial:
         system, off = search.linearised(fit), self._off(search, fit)
