@@ -132,7 +132,7 @@ def _hung(
     corners = np.concatenate([flat, np.zeros((len(flat), 1))], axis=1)[cut.corners]
     fabric = Fabric(density=density)
     places = {int(node): mesh.vertices[node] for node in held}
-    at = start(mesh.vertices)
+    at = start(mesh.vertices.copy())
     at[held] = mesh.vertices[held]
     found = rested(name, mesh, fabric, model=model, rest=corners, held=places, start=at)
     return Sewn(f"{name}, {model.name}", mesh.with_vertices(found), cut, flat, held, model, fabric, seams)
