@@ -29,6 +29,7 @@ EXPECTED = {
     "lay_a_tablecloth": (0.0, 1e-5),
     "name_a_fold": (1.0, 0.1),
     "hat": (0.0, 0.01),
+    "skirt_pattern": (0.2, 1e-6),  # the density that it was hung with
     # twice the area of a parabolic cylinder over the unit disc
     "fill_a_boundary": (
         2.0 * quad(lambda x: 2.0 * math.sqrt((1.0 - x * x) * (1.0 + (1.6 * x) ** 2)), -1.0, 1.0)[0],

@@ -71,7 +71,8 @@ class Trial(NamedTuple):
 class FlatFit(NamedTuple):
     """What was found.
 
-    ended: whether steps came to an end. exact: whether the target is an equilibrium.
+    ended: whether any steps came to an end; else panels are those that the target unrolls to, and all else is as given.
+    exact: whether the target is an equilibrium.
     trials: smoothnesses that were tried; jump: the chosen t, 0 if none was needed.
     noise: m, error of a coordinate as the fit says, 0 if exact.
     relative: standard deviations of what was unknown, as parts of it, and points: (p,) m, of a coordinate of panels,
@@ -139,10 +140,14 @@ class FlatSearch:
                 break
             stage = Stage(later[0], Loop(fit) if ended else self._begin(later[0]), trials, best, done)
             keep(stage)
-        chosen = min((t for t in trials if t.ended), key=lambda t: t.score, default=trials[0])
+        chosen = min((t for t in trials if t.ended), key=lambda t: t.score, default=None)
+        if chosen is None:  # what is left is what the target unrolls to
+            search, plain = self._search(0.0), self._begin(0.0).fit
+            untold, far = np.full(len(self.names), np.inf), np.full(len(self.rest.start), np.inf)
+            return FlatFit(search, plain, False, False, trials, 0.0, 0.0, untold, far, done)
         search = self._search(chosen.jump)
         search.coned = best.coned
-        return self._result(search, best.fit, chosen.ended, trials, chosen.jump, done)
+        return self._result(search, best.fit, True, trials, chosen.jump, done)
 
     def _begin(self, jump: float) -> Loop:
         return Loop(self._search(jump).begin(self.rest.start))

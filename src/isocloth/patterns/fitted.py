@@ -89,8 +89,8 @@ class Pattern(Panels):
     @cached_property
     def positions(self) -> FloatArray:
         """(n, 3) m of the sewn panels at rest: the equilibrium that is nearest to the target; where that is not stable,
-        what the cloth comes to from there."""
-        if self.stable or not (self.balanced and self.equilibrium.converged):
+        or was not found, what the cloth comes to from there."""
+        if (self.balanced and self.stable) or not self.equilibrium.converged:
             found = self._best
         else:
             found = self.equilibrium.positions
@@ -146,8 +146,8 @@ class Pattern(Panels):
         off = f"{1e3 * self.error:.3g} mm in the mean and {1e3 * self.distances.max():.3g} mm at most"
         if not self._found.ended:
             said.append(
-                "the search came to no end: the target is far from what flat panels of this cloth can take; check the "
-                "seams, the held nodes and the stiffnesses"
+                "no equilibrium of flat panels was found near the target: the panels are those that it unrolls to, and "
+                f"hang off by {off}; check the seams, the held nodes, the density and the stiffnesses"
             )
         elif self.exact:
             pass
@@ -168,7 +168,7 @@ class Pattern(Panels):
             rests = self.equilibrium.converged
             where = f"comes to rest {off} from the target" if rests else "comes to no rest nearby"
             said.append(f"the nearest equilibrium is not stable, the cloth is too soft for it: it {where}")
-        for name, deviation in self.deviations.items():
+        for name, deviation in self.deviations.items() if self._found.ended else ():
             if deviation > UNTOLD * self.values[name]:
                 said.append(f"{name} is not told by this target: {self.values[name]:.3g} +- {deviation:.2g}")
         return "; ".join(said)
@@ -180,18 +180,20 @@ class Pattern(Panels):
         for name, value in self.values.items():
             deviation = self.deviations[name]
             text = f"{value:.4g}" if deviation == 0.0 else f"{value:.4g} +- {deviation:.2g}"
+            text = text if self._found.ended else f"{value:.4g}, as given: not told"
             out.append((name, f"{text} {units[name]}"))
         if self.unknown:
             known = [DENSITY] if DENSITY not in self.unknown else []
             known += [name for name in self.model.limits if name not in self.unknown]
             out.append(("relative to", f"{', '.join(known)} as given: shapes at rest tell ratios alone"))
         out.append(("off the target", f"{1e3 * self.error:.3g} mm rms, {1e3 * self.distances.max():.3g} mm at most"))
-        if not self.exact:
+        if not self.exact and self._found.ended:
             out.append(("noise, as fitted", f"{1e3 * self.noise:.3g} mm of a coordinate"))
             points = 1e3 * float(np.sqrt(np.mean(self.flat_deviations**2)))
             out.append(("error of panels", f"{points:.2g} mm of a coordinate, standard deviation"))
-        rests = self.equilibrium.converged and self.exact is False
-        out.append(("stable", "yes" if self.stable else "no, but what it comes to is near" if rests else "no"))
+        stands = self.balanced and self.stable
+        rests = not stands and not self.exact and self.equilibrium.converged
+        out.append(("stable", "yes" if stands else "what it comes to, which is not the nearest" if rests else "no"))
         return [*out, *self.size_lines(), ("linear systems", str(self.iterations))]
 
     # ------------------------------------------------------------------- what comes next
