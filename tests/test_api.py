@@ -82,6 +82,21 @@ def test_a_star_import_brings_all_names():
     assert set(ic.__all__) <= set(space)
 
 
+def test_names_that_docs_and_messages_advise_are_there():
+    told = re.compile(r"\bic((?:\.[A-Za-z_]\w*)+)")
+    texts = [*SOURCE.rglob("*.py"), *(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "ARCHITECTURE.md"]
+    names = {name for path in texts for name in told.findall(path.read_text(encoding="utf-8"))}
+    assert len(names) > 50
+    missing = []
+    for name in sorted(names):
+        found: object = ic
+        for part in name.split(".")[1:]:
+            found = getattr(found, part, None)
+        if found is None:
+            missing.append(f"ic{name}")
+    assert not missing
+
+
 def test_unknown_names_are_refused():
     with pytest.raises(AttributeError, match="module 'isocloth' has no attribute 'Simulatoin'"):
         ic.Simulatoin  # noqa: B018
@@ -89,7 +104,7 @@ def test_unknown_names_are_refused():
 
 def test_what_a_simulation_does_not_need_is_not_imported():
     rooms = sorted(name for name, module in ic._LAZY.items() if module == "isocloth")
-    assert len(rooms) == 9
+    assert len(rooms) == 11
     code = (
         "import sys, isocloth; dir(isocloth); isocloth.Simulation\n"
         f"print([room for room in {rooms} if 'isocloth.' + room in sys.modules])\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +23,7 @@ from isocloth.obstacles import Solid
 from isocloth.sparse.inertia import negative_pivots, symmetric_factor
 from validation.dressed import scanned_shirt, top
 from validation.inverse_controls import MOST, second_step
+from validation.motions import GRAVITY, PUSHES, farthest, pushed
 from validation.result import Result, Say, silent
 from validation.shell_forces import forces_on
 from validation.targets import THICKNESS, Target, gored_skirt, skirt, targets
@@ -158,43 +159,28 @@ def _lighter(result: Result, target: Target, found: Inversion) -> None:
     result.above(f"{what}: load reached", again.load_reached, 1.0, ".3f")
     if again.reached:
         _errors(result, what, again)
-        far = _farthest(again.simulation(), STAYS)[0]
+        far = farthest(again.simulation(), STAYS)
         result.below(f"{what}: moves in {STAYS:g} s, contacts as springs, m", far, STILL, ".1e")
-
-
-def _farthest(sim: Simulation, seconds: float) -> tuple[float, float]:
-    """m: how far a node is from where it began at most within so many seconds, and at their end."""
-    begin, far = sim.positions.copy(), 0.0
-    for _ in range(round(seconds / sim.timestep)):
-        sim.step()
-        far = max(far, float(np.abs(sim.positions - begin).max()))
-    return far, float(np.abs(sim.positions - begin).max())
 
 
 def _stays(result: Result, target: Target, found: Inversion, moved: Moved, seconds: float) -> None:
     """How far the cloth moves by either law of contact, and how far one whose rest shape is the target itself."""
     name, sim = target.name, found.simulation()
     off = float(np.abs(sim.positions - found.target.vertices).max())
-    far = _farthest(sim, seconds)[0]
+    far = farthest(sim, seconds)
     result.below(f"{name}: moves in {seconds:g} s, contacts as springs, m", far, STILL, ".1e")
     result.info(f"{name}: begins off the target, by what springs give, m", off, ".1e")
-    far = _farthest(found.simulation(contact="gauss_seidel"), seconds)[0]
+    far = farthest(found.simulation(contact="gauss_seidel"), seconds)
     result.below(f"{name}: moves in {seconds:g} s, hard contacts, from the target, m", far, STILL, ".1e")
-    moved.naive.append(_farthest(found.naive(), NAIVE)[0])
+    moved.naive.append(farthest(found.naive(), NAIVE))
     result.info(f"{name}: moves in {NAIVE:g} s if the target is its rest shape, m", moved.naive[-1], ".1e")
-
-
-def _more_weight(found: Inversion, direction: tuple[float, float, float]) -> Callable[..., np.ndarray]:
-    """A hundredth of the weight in a direction."""
-    weight = 9.81 * found.simulation().cloth.mass
-    push = 0.01 * weight[:, None] * np.array(direction)
-    return lambda time, positions, velocities: push
 
 
 def _pushed(result: Result, target: Target, found: Inversion, moved: Moved, seconds: float) -> None:
     """Gravity that grows by 1 %, or turns by 0.01 rad: a force of a hundredth of the weight down, or to the side."""
-    for what, direction in (("1 % more", (0.0, 0.0, -1.0)), ("tilted by 1 %", (1.0, 0.0, 0.0))):
-        moved.pushed.append(_farthest(found.simulation(extra_force=_more_weight(found, direction)), seconds)[0])
+    masses = found.simulation().cloth.mass
+    for what, direction in PUSHES:
+        moved.pushed.append(farthest(found.simulation(extra_force=pushed(masses, direction)), seconds))
         result.info(f"{target.name}: moves in {seconds:g} s if gravity is {what}, m", moved.pushed[-1], ".1e")
 
 
@@ -342,11 +328,10 @@ def _controls(result: Result, say: Say) -> None:
         result.info(f"{what}: G, N^2", control.value, ".1e")
         stiffness = forces.stiffness(control.points)[free][:, free].tocsc()
         result.info(f"{what}: negative pivots", _pivots(stiffness), ".0f")
-        weight = forces.weight(control.points)
-        for label, direction in (("1 % more", (0.0, 0.0, -1.0)), ("tilted by 1 %", (1.0, 0.0, 0.0))):
-            push = 0.01 * weight[:, None] * np.array(direction)
+        masses = forces.weight(control.points) / GRAVITY
+        for label, direction in PUSHES:
             sim = Simulation(
                 found.target, target.fabric, model=target.model, rest=found.target.with_vertices(control.points),
-                obstacles=target.obstacles, extra_force=lambda t, p, v, push=push: push,  # type: ignore[misc]
+                obstacles=target.obstacles, extra_force=pushed(masses, direction),
             )  # fmt: skip
-            result.info(f"{what}: moves in {STAYS:g} s if gravity is {label}, m", _farthest(sim, STAYS)[0], ".1e")
+            result.info(f"{what}: moves in {STAYS:g} s if gravity is {label}, m", farthest(sim, STAYS), ".1e")

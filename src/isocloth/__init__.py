@@ -39,6 +39,7 @@ if TYPE_CHECKING:  # what `_LAZY` loads when it is first used: type checkers and
         calibration,
         developable,
         folding,
+        inverse,
         patterns,
         pictures,
         protocols,
@@ -68,7 +69,7 @@ __all__ = [
     "Reconstruction", "Recording", "RecordingError", "Report", "SamplingError", "SceneError", "Simulation",
     "Sphere", "State", "Stick", "Trajectory", "TriangleMesh", "UnrolledPattern", "Wrench", "calibrate",
     "calibration", "compare_models", "developable", "developables", "equilibrium", "fabrics", "folding", "forecast",
-    "invert", "measure", "meshes", "models", "pattern", "patterns", "pictures", "protocols", "reconstruct",
+    "inverse", "invert", "measure", "meshes", "models", "pattern", "patterns", "pictures", "protocols", "reconstruct",
     "reconstruction", "recordings", "scenes", "sensitivity", "states",
 ]  # fmt: skip
 
@@ -79,6 +80,7 @@ _LAZY = {
             "calibration",
             "developable",
             "folding",
+            "inverse",
             "patterns",
             "pictures",
             "protocols",

@@ -40,7 +40,8 @@ class Stop(NamedTuple):
 
 class Minimum(NamedTuple):
     """point (c,), its value and the largest component of its gradient; iterations and evaluations of the loss;
-    reason: "gradient", "step", "no descent", "iterations", "time", or "no value" where there is none at the start."""
+    reason: "gradient", "step", "no descent", "iterations", "time", or "no value" where there is none at the start;
+    seconds: of wall-clock time."""
 
     point: FloatArray
     value: float
@@ -48,6 +49,7 @@ class Minimum(NamedTuple):
     iterations: int
     evaluations: int
     reason: str
+    seconds: float
 
 
 def minimise(
@@ -55,7 +57,7 @@ def minimise(
 ) -> Minimum:
     """first: length of the first step at most, as nothing is known of the curvature yet; tell: is told the iterations
     and the value."""
-    x = np.array(start, dtype=np.float64)
+    begin, x = time.monotonic(), np.array(start, dtype=np.float64)
     value, gradient = loss(x)
     inverse: FloatArray | None = None  # upper triangle, in Fortran's order
     iterations, evaluations, reason = 0, 1, "" if np.isfinite(value) else "no value"
@@ -92,7 +94,8 @@ def minimise(
         if float(np.abs(step).max()) <= stop.step:
             reason = "step"
         inverse = _updated(inverse, step, change)
-    return Minimum(x, value, float(np.abs(gradient).max(initial=0.0)), iterations, evaluations, reason)
+    worst = float(np.abs(gradient).max(initial=0.0))
+    return Minimum(x, value, worst, iterations, evaluations, reason, time.monotonic() - begin)
 
 
 class _Found(NamedTuple):
