@@ -326,6 +326,24 @@ class Search:
             positions.append(x)
         return self.pushed(fit._replace(positions=tuple(positions)))
 
+    def followed(self, fit: Fit) -> Fit:
+        """After whole steps, as long as what poses see of them, positions and logarithms, becomes shorter.
+
+        Points of the rest shape that nothing tells wander on slowly meanwhile, so that steps as such do not.
+        """
+        system = self.linearised(fit)
+        step = system.solve(self.right(fit, system))
+        for _ in range(SETTLING):
+            tried = self.moved(fit, system, step, 1.0)
+            if self.rest.folded(tried.points):
+                break
+            after = self.linearised(tried)
+            ahead = after.solve(self.right(tried, after))
+            if not after.seen(ahead) < 0.5 * system.seen(step):
+                break
+            fit, system, step = tried, after, ahead
+        return fit
+
     def run(self, fit: Fit, progress: Callable[[str], None], keep: Keep | None = None) -> tuple[Fit, bool]:
         """The nearest equilibria from a start, and whether steps have come to an end.
 
@@ -404,6 +422,11 @@ class Linearised(NamedTuple):
     def length(self, step: FloatArray) -> float:
         """m: of positions and rest shape; a logarithm counts as its change of a metre, which is strict."""
         return float(np.linalg.norm(step[: self.places + self.coordinates + self.logs]))
+
+    def seen(self, step: FloatArray) -> float:
+        """m: of positions and logarithms alone."""
+        end = self.places + self.coordinates
+        return float(np.hypot(np.linalg.norm(step[: self.places]), np.linalg.norm(step[end : end + self.logs])))
 
     def largest(self, step: FloatArray) -> tuple[float, float]:
         """The largest change of a coordinate at rest, m, and of a logarithm."""

@@ -14,10 +14,11 @@ of strain from face to face that is let be. How large t is, is chosen by general
     V(t) = m |x - target|^2 / (m - tr A)^2
 
 of m coordinates, where A is how far the fit follows errors, dx / dtarget, and its trace is found with random signs.
-That forces balance is by far the stronger filter: V is flat where t is large. The principle of discrepancy, |x -
-target|^2 = m s^2, would smooth far too much: panels have two coordinates for three that were captured, so the fit
-follows two thirds of the errors, and has to. A density is then pulled down, because what is smoothed away are the
-strains with which the weight hangs from where it is held.
+That forces balance is by far the stronger filter: V is flat where t is large. There errors alone decide which t has the
+least V, and smoothness pulls the density down, because what is smoothed away are the strains with which the weight hangs
+from where it is held. So the largest t is taken, unless a smaller one is better by a hundredth. The principle of
+discrepancy, |x - target|^2 = m s^2, would smooth far too much: panels have two coordinates for three that were captured,
+so the fit follows two thirds of the errors, and has to.
 
 Standard deviations are those of the linearised fit: s, or what the fit says s is where that is more, times the root of
 the inverse of the second derivative.
@@ -38,9 +39,9 @@ from isocloth.models import Shell
 Progress = Callable[[str], None]
 
 #: jumps of strain from face to face that are tried, from uneven to even
-JUMPS = (0.3, 0.1, 0.03, 0.01, 0.003)
-#: times the best score: one at which smoother panels are not tried any more
-WORSE = 1.02
+JUMPS = (1.0, 0.3, 0.1, 0.03, 0.01, 0.003)
+#: times the best score: one that is as good, and one at which smoother panels are not tried any more
+EQUAL, WORSE = 1.01, 1.02
 #: of the size of the cloth: what errors of a coordinate are taken for until they are known
 SUPPOSED = 1e-3
 #: of the size of the cloth: root mean square by which positions may be off a target that counts as fitted exactly
@@ -123,7 +124,7 @@ class FlatSearch:
         if stage.jump == 0.0:
             search, fit, ended = self._step(stage, progress, keep)
             if not ended:  # faces between hands are told by nothing, and steps of them become no shorter
-                fit = search.settled(fit)
+                fit = search.settled(search.followed(fit))
             if self._exact(search, fit, WITHIN if ended else SURELY):
                 return self._result(search, fit, True, (), 0.0, stage.iterations + search.iterations)
             progress("no flat panels have the target as an equilibrium: the nearest ones are sought")
@@ -131,16 +132,14 @@ class FlatSearch:
         while True:
             search, fit, ended = self._step(stage, progress, keep)
             trial = self._trial(search, fit, stage.jump, ended)
-            scores = [t.score for t in stage.trials if t.ended]
-            better = ended and trial.score < min(scores, default=np.inf)
-            best = Loop(fit, search.coned) if better or stage.best is None else stage.best
             trials, done = (*stage.trials, trial), stage.iterations + search.iterations
+            chosen = _chosen(trials)
+            best = Loop(fit, search.coned) if chosen is trial or stage.best is None else stage.best
             later = [jump for jump in JUMPS if jump < stage.jump]
-            if not later or (ended and scores and trial.score > WORSE * min(scores)):
+            if not later or (ended and chosen is not None and trial.score > WORSE * chosen.score):
                 break
             stage = Stage(later[0], Loop(fit) if ended else self._begin(later[0]), trials, best, done)
             keep(stage)
-        chosen = min((t for t in trials if t.ended), key=lambda t: t.score, default=None)
         if chosen is None:  # what is left is what the target unrolls to
             search, plain = self._search(0.0), self._begin(0.0).fit
             untold, far = np.full(len(self.names), np.inf), np.full(len(self.rest.start), np.inf)
@@ -214,6 +213,15 @@ class FlatSearch:
         """(PROBES, free) random signs of what was given."""
         signs = np.random.default_rng(SEED).choice([-1.0, 1.0], (PROBES, len(search.seen[0])))
         return np.asarray(signs * search.seen[0])
+
+
+def _chosen(trials: Sequence[Trial]) -> Trial | None:
+    """Of those that came to an end, from uneven to even: the first, and a later one only if it is clearly better."""
+    best: Trial | None = None
+    for trial in trials:
+        if trial.ended and (best is None or EQUAL * trial.score < best.score):
+            best = trial
+    return best
 
 
 def _padded(right: FloatArray, system: Linearised) -> FloatArray:
