@@ -14,11 +14,11 @@ of strain from face to face that is let be. How large t is, is chosen by general
     V(t) = m |x - target|^2 / (m - tr A)^2
 
 of m coordinates, where A is how far the fit follows errors, dx / dtarget, and its trace is found with random signs.
-That forces balance is by far the stronger filter: V is flat where t is large. There errors alone decide which t has the
-least V, and smoothness pulls the density down, because what is smoothed away are the strains with which the weight hangs
-from where it is held. So the largest t is taken, unless a smaller one is better by a hundredth. The principle of
-discrepancy, |x - target|^2 = m s^2, would smooth far too much: panels have two coordinates for three that were captured,
-so the fit follows two thirds of the errors, and has to.
+That forces balance is by far the stronger filter: V is flat where t is large. There errors alone decide which t has
+the least V, and smoothness pulls the density down, because what is smoothed away are the strains with which the weight
+hangs from where it is held. So the largest t is taken, unless a smaller one is better by a hundredth. The principle of
+discrepancy, |x - target|^2 = m s^2, would smooth far too much: panels have two coordinates for three that were
+captured, so the fit follows two thirds of the errors, and has to.
 
 Standard deviations are those of the linearised fit: s, or what the fit says s is where that is more, times the root of
 the inverse of the second derivative.

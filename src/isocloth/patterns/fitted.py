@@ -21,6 +21,8 @@ from isocloth.statics.problem import Problem
 
 #: standard deviation, as a part of what was sought, above which it is not told by the target
 UNTOLD = 0.5
+#: of a logarithm: how far from what was given something went that has gone astray
+ASTRAY = 1.5
 #: times the noise that was given: errors of the fit above which the cloth is another one than was said
 UNLIKE = 1.5
 #: times the error of a coordinate: root mean square of the distances of what a captured cloth comes to rest at
@@ -149,6 +151,11 @@ class Pattern(Panels):
                 "no equilibrium of flat panels was found near the target: the panels are those that it unrolls to, and "
                 f"hang off by {off}; check the seams, the held nodes, the density and the stiffnesses"
             )
+            if self._given is not None and self._astray:
+                said.append(
+                    f"{' and '.join(self._astray)} went ever farther from what was given, as where errors hide what "
+                    "would tell it: where it is known, give it, and leave it out of what is unknown"
+                )
         elif self.exact:
             pass
         elif self._given is None:
@@ -172,6 +179,12 @@ class Pattern(Panels):
             if deviation > UNTOLD * self.values[name]:
                 said.append(f"{name} is not told by this target: {self.values[name]:.3g} +- {deviation:.2g}")
         return "; ".join(said)
+
+    @property
+    def _astray(self) -> list[str]:
+        """Names of what no search has brought to an end, and all have taken far."""
+        logs = np.abs([trial.logs for trial in self.trials])
+        return [name for name, far in zip(self.unknown, (logs > ASTRAY).all(axis=0), strict=True) if far]
 
     def lines(self) -> list[tuple[str, str]]:
         """What was found, as names and texts."""
