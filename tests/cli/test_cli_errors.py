@@ -184,3 +184,6 @@ def test_messages_are_in_the_words_of_the_command_line() -> None:
     assert in_options("give size=(width, height)", {}) == "give --size width height of calibrate"
     assert in_options("give fabric=ic.Fabric(density=...)", {}) == "give --fabric DENSITY"
     assert in_options("cloth.units = 3: expected", given) == "cloth.units = 3: expected"
+    assert in_options("load it with scale=0.1; if it is in m, say so with units='m'", {"scale": 1.0}) == (
+        "load it with --scale 0.1"
+    )

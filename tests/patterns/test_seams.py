@@ -72,6 +72,18 @@ def test_the_shortest_path_is_the_shortest() -> None:
         shortest_path(TUBE, 0, 40)
 
 
+def test_the_shortest_path_keeps_off_the_border() -> None:
+    sheet = ic.meshes.rectangle(0.3, 0.2, (4, 3), element="triangle")
+    a, b = sheet.nearest([[0.0, 0.0, 0.0], [0.2, 0.0, 0.0]])
+    path = shortest_path(sheet, int(a), int(b))
+    sides = np.sort(np.stack([path[:-1], path[1:]], axis=1), axis=1)
+    border = {tuple(edge) for edge in sheet.edges[sheet.edge_faces[:, 1] < 0].tolist()}
+    assert not border & {tuple(edge) for edge in sides.tolist()}
+    single = ic.Mesh([[0, 0, 0], [1, 0, 0], [0, 1, 0]], [[0, 1, 2]])
+    with pytest.raises(InputError, match="all ways run along the border"):
+        shortest_path(single, 0, 1)
+
+
 def test_default_names_go_on_after_the_alphabet() -> None:
     names = default_names(30)
     assert names[:2] == ["A", "B"]

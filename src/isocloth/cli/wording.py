@@ -21,6 +21,9 @@ PHRASES = {
     "or gravity=0": "in the scene",
 }
 
+#: what is no help where there is no --units
+WITHOUT_UNITS = "; if it is in m, say so with units='m'"
+
 #: options of the commands that read recordings; another command that reads one tells who has them
 OF_RECORDINGS = ("units", "up", "held", "cloth", "grid", "size", "fabric", "drive")
 
@@ -31,6 +34,8 @@ def in_options(message: str, options: Mapping[str, Any]) -> str:
     """A message with `name=value` as `--name value` and, of options that were given, `name = value` as well."""
     for phrase, words in PHRASES.items():
         message = message.replace(phrase, words)
+    if "units" not in options:
+        message = message.replace(WITHOUT_UNITS, "")
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
         if value is not None:

@@ -12,10 +12,13 @@ from isocloth.base.numeric import as_float, shown
 from isocloth.base.typing import FloatArray
 from isocloth.inverse.arguments import as_stiffnesses
 from isocloth.inverse.rest_forces import RestForces
+from isocloth.meshes import Mesh
 from isocloth.models import Shell
 from isocloth.terms.term import assembled_gradient
 
 DENSITY = "density"
+#: of the size of the target: errors that leave nothing of its shape
+LARGEST_NOISE = 0.1
 #: of the elastic forces: what is left of them where those of the unknown stiffnesses are taken away, and all of them
 #: count as unknown
 SCALED = 1e-6
@@ -49,14 +52,15 @@ def refuse_scale(names: tuple[str, ...], forces: RestForces, points: FloatArray)
         )
 
 
-def as_noise(noise: Any) -> float | None:
-    """m, the standard deviation of a coordinate."""
+def as_noise(noise: Any, target: Any) -> float | None:
+    """m, the standard deviation of a coordinate of a target."""
     if noise is None:
         return None
     number = as_float(noise)
-    if number is None or not 0.0 < number < np.inf:
+    size = float(np.ptp(target.vertices, axis=0).max()) if isinstance(target, Mesh) else np.inf
+    if number is None or not 0.0 < number < LARGEST_NOISE * size:
         raise InputError(
-            f"noise = {shown(noise)}: expected the standard deviation of a captured coordinate in m, noise=0.001 say; "
-            "None for a target that is exact"
+            f"noise = {shown(noise)}: expected the standard deviation of a captured coordinate in m, less than a tenth "
+            "of the size of the target, noise=0.001 for a millimetre; leave it out of a target that is exact"
         )
     return number

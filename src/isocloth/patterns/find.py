@@ -82,9 +82,10 @@ def pattern(
             ends in the same bits; the file is removed at the end.
         progress: say what happens, on standard error if that is a terminal.
     """
-    error, given = as_noise(noise), DiscreteShell() if model is None else as_model(model)
+    error, given = as_noise(noise, target), DiscreteShell() if model is None else as_model(model)
     if given.inextensible:
-        for name, value in (("held", held), ("contacts", contacts), ("unknown", unknown), ("checkpoint", checkpoint)):
+        forces = {"held": held, "contacts": contacts, "unknown": unknown, "gravity": gravity, "checkpoint": checkpoint}
+        for name, value in {**forces, "refine": refine or None}.items():
             if value is not None:
                 raise InputError(f"{name} = {shown(value)} with the model {given.name!r}: {FORCELESS}")
         if self_collision or (isinstance(obstacles, Sequence) and len(obstacles)):

@@ -147,9 +147,10 @@ class Pattern(Panels):
         said = []
         off = f"{1e3 * self.error:.3g} mm in the mean and {1e3 * self.distances.max():.3g} mm at most"
         if not self._found.ended:
+            hang = f"hang off by {off}" if self.equilibrium.converged else "come to no rest nearby"
             said.append(
                 "no equilibrium of flat panels was found near the target: the panels are those that it unrolls to, and "
-                f"hang off by {off}; check the seams, the held nodes, the density and the stiffnesses"
+                f"{hang}; check the seams, the held nodes, the density and the stiffnesses"
             )
             if self._given is not None and self._astray:
                 said.append(
@@ -199,7 +200,9 @@ class Pattern(Panels):
             known = [DENSITY] if DENSITY not in self.unknown else []
             known += [name for name in self.model.limits if name not in self.unknown]
             out.append(("relative to", f"{', '.join(known)} as given: shapes at rest tell ratios alone"))
-        out.append(("off the target", f"{1e3 * self.error:.3g} mm rms, {1e3 * self.distances.max():.3g} mm at most"))
+        if self._found.ended or self.equilibrium.converged:
+            far = f"{1e3 * self.error:.3g} mm rms, {1e3 * self.distances.max():.3g} mm at most"
+            out.append(("off the target", far))
         if not self.exact and self._found.ended:
             out.append(("noise, as fitted", f"{1e3 * self.noise:.3g} mm of a coordinate"))
             points = 1e3 * float(np.sqrt(np.mean(self.flat_deviations**2)))

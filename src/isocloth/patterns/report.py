@@ -27,8 +27,8 @@ CLOTH = np.array([0.80, 0.82, 0.84])
 SEAMS = np.array([[0.80, 0.15, 0.15], [0.10, 0.35, 0.75], [0.15, 0.55, 0.25], [0.65, 0.35, 0.05], [0.50, 0.20, 0.60]])
 #: of the size of the target: half the width of a seam that is drawn
 SEAM_WIDTH = 0.004
-#: of the size of the target: the flat panels, at most
-FILLED = 0.75
+#: of the size of the target: width and height of the flat panels, at most
+WIDE, HIGH = 1.0, 0.75
 #: m: distances below which all are drawn as none
 LEAST_DISTANCE = 1e-9
 
@@ -126,8 +126,9 @@ def _facing(found: Found, target: Mesh) -> FloatArray:
     """(1, p, 3) m, the flat panels, no larger than the target, where the camera looks straight at them at first."""
     azimuth, elevation = pleasant_angles(target.vertices[None], target.faces)
     right, down, _ = axes(azimuth, float(max(elevation, LOWEST)))
-    room, size = (float(np.linalg.norm(np.ptp(points, axis=0))) for points in (target.vertices, found.flat))
-    return np.asarray(min(1.0, FILLED * room / size) * found.flat @ np.stack([right, -down]))[None]
+    room, (wide, high) = float(np.linalg.norm(np.ptp(target.vertices, axis=0))), np.ptp(found.flat, axis=0)
+    scale = min(1.0, WIDE * room / wide, HIGH * room / high)
+    return np.asarray(scale * found.flat @ np.stack([right, -down]))[None]
 
 
 def _above(found: Found) -> str:

@@ -58,17 +58,19 @@ def default_names(number: int) -> list[str]:
 
 
 def shortest_path(mesh: Mesh, a: int, b: int) -> IntArray:
-    """(k,) nodes from a to b along edges, by length in m."""
+    """(k,) nodes from a to b along inner edges, by length in m: along the border there is nothing to cut."""
     for node in (a, b):
         _check_node(mesh, "shortest path", node)
     if a == b:
         raise InputError(f"shortest path from node {a} to itself: expected two nodes")
-    i, j = mesh.edges.T
-    graph = sp.csr_matrix((mesh.edge_lengths, (i, j)), shape=(mesh.n_vertices,) * 2)
+    inner = mesh.edge_faces[:, 1] >= 0
+    i, j = mesh.edges[inner].T
+    graph = sp.csr_matrix((mesh.edge_lengths[inner], (i, j)), shape=(mesh.n_vertices,) * 2)
     far, before = dijkstra(graph, directed=False, indices=np.array([b]), return_predecessors=True)
     far, before = far[0], before[0]
     if not np.isfinite(far[a]):
-        raise InputError(f"no path of edges leads from node {a} to node {b}: they are on separate pieces")
+        why = "they are on separate pieces" if mesh.piece[a] != mesh.piece[b] else "all ways run along the border"
+        raise InputError(f"no path of inner edges leads from node {a} to node {b}: {why}")
     path = [int(a)]
     while path[-1] != b:
         path.append(int(before[path[-1]]))
