@@ -184,8 +184,9 @@ class Pattern(Panels):
     @property
     def _astray(self) -> list[str]:
         """Names of what no search has brought to an end, and all have taken far."""
-        logs = np.abs([trial.logs for trial in self.trials])
-        return [name for name, far in zip(self.unknown, (logs > ASTRAY).all(axis=0), strict=True) if far]
+        return [
+            name for k, name in enumerate(self.unknown) if all(abs(trial.logs[k]) > ASTRAY for trial in self.trials)
+        ]  # fmt: skip
 
     def lines(self) -> list[tuple[str, str]]:
         """What was found, as names and texts."""
@@ -193,9 +194,9 @@ class Pattern(Panels):
         units = {DENSITY: "kg/m^2", **{name: limit.unit for name, limit in self.model.limits.items()}}
         for name, value in self.values.items():
             deviation = self.deviations[name]
-            text = f"{value:.4g}" if deviation == 0.0 else f"{value:.4g} +- {deviation:.2g}"
-            text = text if self._found.ended else f"{value:.4g}, as given: not told"
-            out.append((name, f"{text} {units[name]}"))
+            bars = f" +- {deviation:.2g}" if self._found.ended and deviation > 0.0 else ""
+            told = "" if self._found.ended else ", as given: not told"
+            out.append((name, f"{value:.4g}{bars} {units[name]}{told}"))
         if self.unknown:
             known = [DENSITY] if DENSITY not in self.unknown else []
             known += [name for name in self.model.limits if name not in self.unknown]
