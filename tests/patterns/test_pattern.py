@@ -140,6 +140,27 @@ def test_a_wrong_noise_is_noticed(sheet: ic.Mesh) -> None:
     assert found.noise > 3e-3
 
 
+def test_a_noise_in_millimetres_is_refused(sheet: ic.Mesh) -> None:
+    with pytest.raises(ValueError, match="less than a tenth of the size"):
+        ic.pattern(sheet, ic.Fabric(density=0.1), model=SHELL, held=PINS, noise=1.0)
+
+
+def test_a_fit_that_buckles_is_said_to_tell_nothing(sheet: ic.Mesh) -> None:
+    """A cloth so stiff, and errors so large, that the weight does less to its shape than they do."""
+    stiff = ic.models.DiscreteShell(stretch=500.0, bending=1e-4, area=200.0)
+    hangs = hung(SHEET, stiff, 0.25, PINS)
+    errors = 2e-3 * np.random.default_rng(1).normal(size=hangs.vertices.shape)
+    found = ic.pattern(
+        hangs.with_vertices(hangs.vertices + errors), ic.Fabric(density=0.1), model=stiff, held=PINS, noise=2e-3,
+        progress=False,
+    )  # fmt: skip
+    if found.stable:
+        assert "density is not told" in found.problem or found.deviations["density"] > 0.0
+        return
+    assert "density" in found.problem
+    assert any("not to be relied on" in value or "not told" in value for _, value in found.lines())
+
+
 def test_a_target_that_no_panel_has_says_how_far_it_is_off(sheet: ic.Mesh) -> None:
     """A dome on its corners: no flat sheet of this cloth stands like it."""
     x, y, _ = SHEET.vertices.T

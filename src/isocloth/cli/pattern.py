@@ -98,6 +98,8 @@ def _found(
         took = ("elapsed", f"{elapsed:.1f} s, compilation included")
         print(columns([*found.lines(), took, *outputs], title))
     if found.reached:
+        if found.problem:
+            print(f"isocloth: {found.problem}", file=sys.stderr)
         return 0
     print(f"isocloth: not reached: {found.problem}\nisocloth: {str(output)!r} is the nearest pattern", file=sys.stderr)
     return 1

@@ -144,7 +144,7 @@ class Pattern(Panels):
     @property
     def problem(self) -> str:
         """Empty, or what is wrong and what would help."""
-        said = []
+        said, names = [], " and ".join(self.unknown)
         off = f"{1e3 * self.error:.3g} mm in the mean and {1e3 * self.distances.max():.3g} mm at most"
         if not self._found.ended:
             hang = f"hang off by {off}" if self.equilibrium.converged else "come to no rest nearby"
@@ -176,10 +176,21 @@ class Pattern(Panels):
             rests = self.equilibrium.converged
             where = f"comes to rest {off} from the target" if rests else "comes to no rest nearby"
             said.append(f"the nearest equilibrium is not stable, the cloth is too soft for it: it {where}")
+        if self._doubtful:
+            said.append(
+                f"the equilibrium that fits best is not stable: errors look like compression, and {names} and the "
+                "deviations are not to be relied on; where a value is known, give it, and leave it out of what is "
+                "unknown"
+            )
         for name, deviation in self.deviations.items() if self._found.ended else ():
             if deviation > UNTOLD * self.values[name]:
                 said.append(f"{name} is not told by this target: {self.values[name]:.3g} +- {deviation:.2g}")
         return "; ".join(said)
+
+    @property
+    def _doubtful(self) -> bool:
+        """Whether errors of a capture hide what tells the values: the best fit buckles, where the cloth did not."""
+        return bool(self.unknown) and self._found.ended and not self.exact and not self.stable
 
     @property
     def _astray(self) -> list[str]:
@@ -195,7 +206,9 @@ class Pattern(Panels):
         for name, value in self.values.items():
             deviation = self.deviations[name]
             bars = f" +- {deviation:.2g}" if self._found.ended and deviation > 0.0 else ""
-            told = "" if self._found.ended else ", as given: not told"
+            told = (
+                ", as given: not told" if not self._found.ended else ", not to be relied on" if self._doubtful else ""
+            )
             out.append((name, f"{value:.4g}{bars} {units[name]}{told}"))
         if self.unknown:
             known = [DENSITY] if DENSITY not in self.unknown else []
