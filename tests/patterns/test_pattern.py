@@ -11,6 +11,8 @@ import isocloth as ic
 from isocloth.base.errors import ConvergenceError
 from isocloth.patterns import cut_open, flatten
 from isocloth.patterns.checkpoint import Checkpoint
+from isocloth.patterns.fit import Trial
+from isocloth.patterns.fit import _chosen as chosen
 from isocloth.patterns.fitted import ASTRAY
 from isocloth.patterns.split import split
 from validation.pattern_targets import skirt
@@ -160,6 +162,17 @@ def test_values_are_doubted_where_the_best_fit_buckles() -> None:
     assert found.density > 0.4
     assert "density and the deviations are not to be relied on" in found.problem
     assert dict(found.lines())["density"].endswith("kg/m^2, not to be relied on")
+
+
+def test_the_least_smooth_fit_is_taken_unless_another_is_clearly_better() -> None:
+    def trial(jump: float, score: float, ended: bool = True) -> Trial:
+        return Trial(jump, 1.0, 0.6, score, np.zeros(1), ended)
+
+    alike = [trial(1.0, 1.0, ended=False), trial(0.3, 1.005), trial(0.1, 1.0), trial(0.03, 1.3)]
+    assert chosen(alike) is alike[1]
+    better = [trial(1.0, 1.2), trial(0.3, 1.0), trial(0.1, 0.995)]
+    assert chosen(better) is better[1]
+    assert chosen(alike[:1]) is None
 
 
 def test_a_density_that_went_astray_is_named(sewn: tuple[ic.Mesh, np.ndarray, list[int]]) -> None:
