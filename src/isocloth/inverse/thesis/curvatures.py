@@ -2,8 +2,8 @@
 
     BFGS       an approximate inverse matrix, updated by every step: n^2 numbers
     L-BFGS     the last 15 steps and changes of the gradient, for meshes whose matrix has no room (Nocedal 1980)
-    matrix     a matrix at every point, of Gauss and Newton or the second derivative itself, shifted until it is
-               positive definite
+    matrix     a matrix at every point, of Gauss and Newton or the second derivative itself, with a multiple of the
+               identity that makes it positive definite, and grows where steps are too long (Levenberg, Marquardt)
 
 All serve the one loop of `bfgs.py`.
 """
@@ -24,6 +24,8 @@ from isocloth.base.typing import FloatArray
 MEMORY = 15
 #: of the largest number on the diagonal: the least shift of a matrix, the first one where that is not enough; the next
 LEAST, SHIFT, MORE = 1e-14, 1e-8, 10.0
+#: part of a step that was taken, below which the next one is damped more, and from which it is damped less
+SHORT, WHOLE = 0.2, 0.99
 
 
 class Curvature(Protocol):
@@ -123,6 +125,7 @@ class ByMatrix:
     def __init__(self, matrix: Callable[[FloatArray], FloatArray]) -> None:
         """matrix: (c, c) symmetric, of a point (c,)."""
         self._matrix, self._known = matrix, True
+        self._damping, self._length = LEAST, 0.0
 
     @property
     def known(self) -> bool:
@@ -135,19 +138,26 @@ class ByMatrix:
         matrix = self._matrix(x)
         diagonal = matrix.diagonal().copy()
         largest = float(np.abs(diagonal).max())
-        shift = LEAST * largest
-        while np.isfinite(matrix).all() and shift <= largest / SHIFT:
-            np.fill_diagonal(matrix, diagonal + shift)
+        found, part = -gradient, self._damping
+        while np.isfinite(matrix).all() and part <= 1.0 / SHIFT:
+            np.fill_diagonal(matrix, diagonal + part * largest)
             try:
-                return -np.asarray(cho_solve(cho_factor(matrix, check_finite=False), gradient))
+                found = -np.asarray(cho_solve(cho_factor(matrix, check_finite=False), gradient))
+                break
             except LinAlgError:
-                shift = max(MORE * shift, SHIFT * largest)
-        return -gradient
+                part = max(MORE * part, SHIFT)
+        self._length = float(np.linalg.norm(found))
+        return found
 
     def learn(self, step: FloatArray, change: FloatArray) -> None:
-        """Nothing is kept; a step succeeded."""
+        """How much of a step was taken says how far the matrix is to be trusted."""
+        share = float(np.linalg.norm(step)) / self._length if self._known and self._length > 0.0 else 1.0
+        if share < SHORT:
+            self._damping = max(MORE * self._damping, SHIFT)
+        elif share >= WHOLE:
+            self._damping = self._damping / MORE if self._damping > SHIFT else LEAST
         self._known = True
 
     def forget(self) -> None:
-        """The next step is along the slope."""
-        self._known = False
+        """The next step is along the slope, and later ones are damped more."""
+        self._known, self._damping = False, max(MORE * self._damping, SHIFT)
