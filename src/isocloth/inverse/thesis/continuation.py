@@ -39,6 +39,8 @@ from isocloth.models import Model
 METHODS = ("bfgs", "l-bfgs", "gauss-newton", "newton")
 #: of the size of the cloth: the first step of the rest shape, before anything is known of the curvature
 BEGIN = 1e-3
+#: times the least product of J and C_DGC: densities that are about as good
+ZONE = 10.0
 
 
 @dataclass(frozen=True)
@@ -86,32 +88,53 @@ class MassContinuation:
     problem: str
 
     @property
-    def minima(self) -> tuple[Stage, ...]:
-        """Where both J and C_DGC are less than at the density before and at the one after."""
-        both = [np.array([(s.distance, s.developability) for s in self.stages[k : k + 3]])
-                for k in range(len(self.stages) - 2)]  # fmt: skip
-        return tuple(self.stages[k + 1] for k, at in enumerate(both) if (at[1] < at[0]).all() and (at[1] < at[2]).all())
+    def best(self) -> Stage:
+        """The density at which J and C_DGC are least together: with the least product of the two."""
+        return self.stages[self._place]
 
     @property
-    def best(self) -> Stage | None:
-        """Of these the one with the least J times C_DGC; None where no density is best."""
-        return min(self.minima, key=lambda s: s.distance * s.developability, default=None)
+    def _place(self) -> int:
+        return int(np.argmin([_product(stage) for stage in self.stages]))
 
     @property
-    def density(self) -> float | None:
+    def clear(self) -> bool:
+        """Whether J and C_DGC are each less there than at the densities before and after."""
+        k = self._place
+        if not 0 < k < len(self.stages) - 1:
+            return False
+        before, at, after = self.stages[k - 1 : k + 2]
+        return all(at.distance < near.distance and at.developability < near.developability for near in (before, after))
+
+    @property
+    def zone(self) -> tuple[float, float]:
+        """kg/m^2: the densities around the best, in a row, at which the product is less than ten times its least."""
+        k = self._place
+        low = high = k
+        while low > 0 and _product(self.stages[low - 1]) < ZONE * _product(self.best):
+            low -= 1
+        while high < len(self.stages) - 1 and _product(self.stages[high + 1]) < ZONE * _product(self.best):
+            high += 1
+        return self.stages[low].density, self.stages[high].density
+
+    @property
+    def density(self) -> float:
         """kg/m^2 of the best."""
-        return None if self.best is None else self.best.density
+        return self.best.density
 
     @property
     def rest(self) -> Mesh:
-        """The rest shape of the best density, or of the last."""
-        return self.target.with_vertices((self.best or self.stages[-1]).points)
+        """The rest shape of the best density."""
+        return self.target.with_vertices(self.best.points)
 
     def __str__(self) -> str:
         head = f"{'kg/m^2':>9} {'J, m^2':>9} {'C_DGC':>9} {'a':>9} {'steps':>6}  ended"
         lines = [f"{s.density:9.4g} {s.distance:9.2e} {s.developability:9.2e} {s.weight:9.2e} {s.iterations:6d}  "
-                 f"{s.reason}{' *' if s is self.best else ''}" for s in self.stages]  # fmt: skip
+                 f"{s.reason}{' *' if k == self._place else ''}" for k, s in enumerate(self.stages)]  # fmt: skip
         return "\n".join([head, *lines, *([self.problem] if self.problem else [])])
+
+
+def _product(stage: Stage) -> float:
+    return stage.distance * stage.developability
 
 
 def mass_continuation(
