@@ -19,13 +19,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from isocloth.base.errors import InputError
-from isocloth.base.numeric import as_float, check_flag, is_one_of, shown
+from isocloth.base.errors import ConvergenceError, InputError
+from isocloth.base.numeric import as_float, check_count, check_flag, is_one_of, shown
 from isocloth.base.typing import FloatArray
 from isocloth.fabric import Fabric
 from isocloth.inverse.progress import Meter
@@ -47,7 +48,7 @@ ZONE = 10.0
 class Adaptive:
     """A weight of developability that grows.
 
-    first: m^2, before the first update; every: iterations from one update to the next.
+    first: m^2, before the first update; every: iterations from one update to the next; 0: there is none.
     for_good: whether a weight that was halved stays for all later densities too; the thesis' words may mean either.
     """
 
@@ -153,6 +154,7 @@ def mass_continuation(
     method: str = "bfgs",
     iterations: int = 100,
     smallest: float = 1e-10,
+    everywhere: bool | None = None,
     plate: bool = False,
     start: Mesh | FloatArray | None = None,
     gravity: float | None = None,
@@ -167,49 +169,56 @@ def mass_continuation(
         fabric: friction and the thickness that contacts keep; its density is not used.
         densities: kg/m^2, in the order in which they are tried; steps of a tenth of what is expected, say.
         model: a shell, `ic.models.DiscreteShell(...)` by default.
-        held, obstacles, contacts: as of `ic.invert`. Nodes that are held or touch have a rest place of their own only
-            where friction counts; else they keep it.
+        held, obstacles, contacts: as of `ic.invert`.
         developability: a, m^2, of C_DGC; or `Adaptive()`.
         smoothness: a_s, m^2, of C_smooth. friction: a_mu, m^2/N^2, of G_contact, with 0.975 of the friction.
         attraction: lambda, N/m, of the draped cloth to the target; the thesis has 1 to 50.
         method: "bfgs", "l-bfgs" (15 steps), "gauss-newton" or "newton".
         iterations: of every density, at most.
         smallest: largest component of a step, m, or of a gradient, m, at which a density ends.
+        everywhere: whether nodes that are held or touch have rest places that are sought too; else these stay as they
+            are in the target. None: only where friction counts. J hardly knows of them.
         plate: whether bends count from flat, whatever the rest shape is: isometric ones are then the same.
         start: the rest shape with which the first density begins; None: the target.
         gravity: m/s^2, along -z; None: 9.81.
         progress: say what happens, on standard error if that is a terminal.
+
+    Raises:
+        ConvergenceError: already the first density finds no cloth at rest.
     """
     rule = _checked(developability, smoothness, friction, iterations, smallest)
     if not is_one_of(method, METHODS):
         raise InputError(f"method = {shown(method)}: expected one of {', '.join(map(repr, METHODS))}")
     check_flag(progress, "progress")
+    if everywhere is not None:
+        check_flag(everywhere, "everywhere")
     sought = Sought.of(target, fabric, model, held, obstacles, contacts, gravity, attraction, plate)
-    points, meter = sought.started(start), Meter(progress)
+    points = sought.started(start)
     stages, weight, frozen, problem = list[Stage](), rule.first, rule.every == 0, ""
-    for density in _densities(densities):
-        begin = time.monotonic()
-        objective = sought.objective(density, points, friction > 0.0)
-        objective.smoothness, objective.friction, objective.weight = smoothness, friction, weight
-        search = _Search(objective, method, rule, frozen, smallest, iterations)
-        reason = search.run(lambda said, rho=density: meter.say(f"{rho:.4g} kg/m^2, {said}"))  # type: ignore[misc]
-        parts = objective.parts(search.flat)
-        if parts is None:
-            problem = (
-                f"at {density:.4g} kg/m^2 the cloth of the rest shape before does not come to rest near the target: "
-                "take smaller steps of the density, a larger attraction, or a stiffer model"
-            )
-            break
-        points, weight = objective.points(search.flat), objective.weight
-        frozen = frozen or (search.halved and rule.for_good)
-        smooth = np.nan if parts.smooth is None else parts.smooth.penalty
-        stages.append(Stage(
-            density, parts.distance, parts.penalty.penalty, smooth, parts.friction, weight, search.halved,
-            search.iterations, objective.evaluations, reason, time.monotonic() - begin, points, parts.draped.positions,
-        ))  # fmt: skip
-    meter.close()
+    with closing(Meter(progress)) as meter:
+        for density in _densities(densities):
+            begin = time.monotonic()
+            objective = sought.objective(density, points, friction > 0.0 if everywhere is None else everywhere)
+            objective.smoothness, objective.friction, objective.weight = smoothness, friction, weight
+            search = _Search(objective, method, rule, frozen, smallest, iterations)
+            reason = search.run(lambda said, rho=density: meter.say(f"{rho:.4g} kg/m^2, {said}"))  # type: ignore[misc]
+            parts = objective.parts(search.flat)
+            if parts is None:
+                problem = (
+                    f"at {density:.4g} kg/m^2 the cloth of the rest shape before does not come to rest near the "
+                    "target: take smaller steps of the density, a larger attraction, or a stiffer model"
+                )
+                break
+            points, weight = objective.points(search.flat), objective.weight
+            frozen = frozen or (search.halved and rule.for_good)
+            smooth = np.nan if parts.smooth is None else parts.smooth.penalty
+            stages.append(Stage(
+                density, parts.distance, parts.penalty.penalty, smooth, parts.friction, weight, search.halved,
+                search.iterations, objective.evaluations, reason, time.monotonic() - begin, points,
+                parts.draped.positions,
+            ))  # fmt: skip
     if not stages:
-        raise InputError(f"densities: {problem}")
+        raise ConvergenceError(problem)
     return MassContinuation(sought.mesh, tuple(stages), problem)
 
 
@@ -279,8 +288,8 @@ def _checked(
         number = as_float(value)
         if number is None or not 0.0 <= number < np.inf:
             raise InputError(f"{name} = {shown(value)}: expected a weight, zero or more")
-    if not isinstance(iterations, int) or isinstance(iterations, bool) or iterations < 1:
-        raise InputError(f"iterations = {shown(iterations)}: expected a number of iterations, 100 say")
+    check_count(iterations, "iterations", 1)
+    check_count(rule.every, "developability: every")
     number = as_float(smallest)
     if number is None or not number > 0.0:
         raise InputError(f"smallest = {shown(smallest)}: expected a number above zero, 1e-10 say")
