@@ -27,7 +27,7 @@ def search(target, densities, **options):
 
 @pytest.mark.parametrize("method", ["gauss-newton", "newton"])
 def test_the_density_and_the_square_come_back(target, method):
-    found = search(target, [0.1, 0.2, 0.25, 0.3], method=method)
+    found = search(target, [0.2, 0.25, 0.3], method=method, iterations=15)
     assert found.density == 0.25
     assert found.clear
     assert found.zone == (0.25, 0.25)
@@ -35,7 +35,7 @@ def test_the_density_and_the_square_come_back(target, method):
     assert np.abs(found.rest.vertices - FLAT.vertices).max() < 1e-6
     assert found.stages[0].developability > 1e-4
     assert found.stages[-1].distance > 1e-6
-    assert len(str(found).splitlines()) == 5
+    assert len(str(found).splitlines()) == 4
 
 
 @pytest.mark.parametrize("method", ["bfgs", "l-bfgs"])
