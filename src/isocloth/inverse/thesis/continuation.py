@@ -4,8 +4,9 @@
     for densities rho_1, rho_2, ...:  X = argmin J^lambda + a C_DGC + a_s C_smooth + a_mu G_contact, from X
 
 A cloth without weight has the target as its rest shape; each weight begins where the one before ended, with as few as
-50 to 200 iterations. The density is the one at which J and C_DGC are both least: there one developable rest shape
-explains the target. Only ratios are told, of stiffness to density: who knows the density finds Young's modulus so.
+50 to 200 iterations. The density is the one at which J and C_DGC both fall before and rise after: there one
+developable rest shape explains the target. Only ratios are told, of stiffness to density: who knows the density finds
+Young's modulus so.
 
 The weight a is fixed, or grows (`Adaptive`): at the start and every ten iterations to where the sum's slope is one of
 C_DGC too,
@@ -40,7 +41,7 @@ from isocloth.models import Model
 METHODS = ("bfgs", "l-bfgs", "gauss-newton", "newton")
 #: of the size of the cloth: the first step of the rest shape, before anything is known of the curvature
 BEGIN = 1e-3
-#: times the least product of J and C_DGC: densities that are about as good
+#: times the product of J and C_DGC at the best density: others that are about as good
 ZONE = 10.0
 
 
@@ -90,12 +91,18 @@ class MassContinuation:
 
     @property
     def best(self) -> Stage:
-        """The density at which J and C_DGC are least together: with the least product of the two."""
+        """The density at which J and C_DGC are least together: of those where their product falls before and rises
+        after, the one with the least; of all, where there is none.
+
+        A cloth that weighs next to nothing is at its target with any rest shape near it, and a small J says nothing.
+        """
         return self.stages[self._place]
 
     @property
     def _place(self) -> int:
-        return int(np.argmin([_product(stage) for stage in self.stages]))
+        product = np.array([_product(stage) for stage in self.stages])
+        inside = [k for k in range(1, len(product) - 1) if product[k - 1] > product[k] < product[k + 1]]
+        return min(inside or range(len(product)), key=lambda k: float(product[k]))
 
     @property
     def clear(self) -> bool:
@@ -108,7 +115,7 @@ class MassContinuation:
 
     @property
     def zone(self) -> tuple[float, float]:
-        """kg/m^2: the densities around the best, in a row, at which the product is less than ten times its least."""
+        """kg/m^2: the densities around the best, in a row, whose product is less than ten times that of the best."""
         k = self._place
         low = high = k
         while low > 0 and _product(self.stages[low - 1]) < ZONE * _product(self.best):
