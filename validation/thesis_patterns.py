@@ -59,8 +59,8 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     say("beams")
     _beams(result)
     result.notes += [
-        "best is where J times C_DGC falls before and rises after, or where it is least if it does so nowhere; a zone is "
-        "where it is less than ten times as much. C_DGC is half the sum of squares, of which the thesis prints no "
+        "best is where J times C_DGC falls before and rises after, or where it is least if it does so nowhere; a zone "
+        "is where it is less than ten times as much. C_DGC is half the sum of squares, of which the thesis prints no "
         "formula, so that its weights need not be comparable",
         "rest places of held nodes stay, but where it says that they are sought too",
         "steps of density and weights are those of the thesis' figures; a density has at most 100 iterations of BFGS, "
