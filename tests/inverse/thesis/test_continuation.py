@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import isocloth as ic
-from isocloth.inverse.thesis import Adaptive, mass_continuation
+from isocloth.inverse.thesis import Adaptive, MassContinuation, Stage, mass_continuation
 from isocloth.inverse.thesis.constrained import constrained_rest
 
 SHELL = ic.models.DiscreteShell(stretch=5.0, bending=1e-2, area=2.0)
@@ -53,6 +53,25 @@ def test_without_developability_shells_of_many_densities_hang_so(target):
     plate = search(target, [1e-6], developability=0.0, iterations=1, plate=True)
     assert plate.stages[0].distance > 1e-9
     assert search(target, [1e-6], developability=0.0, iterations=1).stages[0].distance < 1e-12
+
+
+def told(distances, curvatures):
+    """A continuation with these J and C_DGC, at the densities 1, 2, ..."""
+    none = np.zeros((25, 3))
+    stages = [Stage(k + 1.0, j, c, np.nan, 0.0, 0.0, False, 1, 1, "", 0.0, none, none)
+              for k, (j, c) in enumerate(zip(distances, curvatures, strict=True))]  # fmt: skip
+    return MassContinuation(FLAT, tuple(stages), "")
+
+
+def test_the_best_density_is_where_both_turn_and_not_the_lightest():
+    found = told([1e-9, 1e-6, 1e-7, 1e-4], [1.0, 0.1, 0.01, 0.1])
+    assert (found.density, found.clear, found.zone) == (3.0, True, (3.0, 3.0))
+    # one of the two turns elsewhere: their product turns all the same
+    found = told([1e-9, 1e-8, 1e-9, 1e-3], [1.0, 0.1, 0.2, 0.1])
+    assert (found.density, found.clear, found.zone) == (3.0, False, (1.0, 3.0))
+    # nothing turns
+    found = told([1e-9, 1e-8, 1e-7], [1.0, 1.0, 1.0])
+    assert (found.density, found.clear, found.zone) == (1.0, False, (1.0, 1.0))
 
 
 def test_the_weight_grows_until_the_slope_is_one_of_the_penalty(target):
