@@ -23,7 +23,7 @@ SOURCE = Path(ic.__file__).parent
 #: rooms whose errors all derive from IsoclothError
 ROOMS = [
     "base", "calibration", "cli", "cloth", "contact", "developable", "fabric.py", "folding", "friction", "inverse",
-    "measure.py", "meshes", "models", "obstacles", "patterns", "pictures", "reconstruction", "recordings", "reports.py",
+    "measure", "meshes", "models", "obstacles", "patterns", "pictures", "reconstruction", "recordings", "reports.py",
     "scenes", "simulation", "solvers", "sparse", "states", "statics", "terms", "trajectory.py",
 ]  # fmt: skip
 

@@ -17,8 +17,9 @@ CHECKS = (
     "tilted_plane", "area", "capstan", "edges", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere",
     "needles", "tablecloth", "stick_hits", "collision_tables",
     "napkin", "shorts", "pushes", "lagged_friction", "contact_problems", "exact_friction", "projective", "dress",
-    "inverse", "thesis_inverse", "two_poses", "adjoint", "patterns", "cantilever_protocol", "lateral_buckling",
-    "stick_slip", "models", "nonconforming", "states", "developables", "reconstruction", "gluing", "followed_clouds",
+    "inverse", "thesis_inverse", "two_poses", "adjoint", "patterns", "thesis_patterns", "cantilever_protocol",
+    "lateral_buckling", "stick_slip", "models", "nonconforming", "states", "developables", "reconstruction", "gluing",
+    "followed_clouds",
     "identifiability", "cross_model", "robot_runs", "calibration_speed",
 )  # fmt: skip
 

@@ -15,7 +15,6 @@ from scipy.sparse.linalg import splu
 from isocloth.base.errors import InputError, InputTypeError, MeshError
 from isocloth.base.numeric import as_float, check_flag, shown
 from isocloth.base.typing import FloatArray, IntArray
-from isocloth.contact.starts import REMEDY
 from isocloth.fabric import Fabric
 from isocloth.inverse.arguments import as_shell, check_method
 from isocloth.inverse.balance import Cones, outside
@@ -29,6 +28,7 @@ from isocloth.inverse.poses import PosesInversion, invert_poses
 from isocloth.inverse.progress import Meter
 from isocloth.inverse.pushes import Pushes, pushes_of
 from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.started import GRAVITY, started
 from isocloth.inverse.supports import Supports, check_supports, find_supports, hands_at, lay_on, together
 from isocloth.inverse.thesis.method import PART, inverted
 from isocloth.inverse.thesis.two_step import Pass, TwoSteps
@@ -46,9 +46,6 @@ MARGIN = 0.8
 LEAST = 0.02
 #: the law of contacts that are hard
 HARD = "gauss_seidel"
-
-#: m/s^2, unless it is given
-GRAVITY = 9.81
 
 
 class Inversion:
@@ -379,14 +376,3 @@ def _nearest(problem: Problem, forces: RestForces, found: Found, tell: Progress)
     """The nearest shape, from the rest shape of the load that was reached, and from the target itself."""
     target = problem.mesh.vertices
     return NearestSearch(problem, forces, target, tell).run([found.points, target] if found.load > 0.0 else [target])
-
-
-def started(problem: Problem, contacts: object) -> Simulation:
-    """A simulation that begins in the target; what is said to touch may be inside as well, until it is laid on."""
-    try:
-        return problem.simulation(problem.mesh.vertices.copy(), resolve_start=contacts is not None)
-    except InputError as error:  # far inside a body, or through itself
-        if REMEDY not in str(error):
-            raise
-        told = str(error).replace(REMEDY, "move the target out of it")
-        raise InputError(f"target: {told}") from None

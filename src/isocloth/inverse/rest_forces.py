@@ -10,22 +10,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from isocloth.base.typing import FloatArray, IntArray
 from isocloth.meshes import Mesh
-from isocloth.models import Shell
-from isocloth.terms.rest_shape import RestShape, assembled_rest_gradient
+from isocloth.terms.rest_shape import RestShape, RestTerm, assembled_rest_gradient
 from isocloth.terms.term import assembled_gradient, assembled_hessian
+
+
+class Energies(Protocol):
+    """What forces need of a shell."""
+
+    def energies(self, rest: RestShape) -> tuple[RestTerm, ...]:
+        """The terms of a rest shape."""
+        ...
 
 
 class RestForces:
     """F and its derivatives for one target."""
 
     def __init__(
-        self, target: Mesh, model: Shell, density: float, gravity: float, corners: IntArray | None = None
+        self, target: Mesh, model: Energies, density: float, gravity: float, corners: IntArray | None = None
     ) -> None:
         """density: kg/m^2, that weighs; gravity: m/s^2, along -z; corners: (f, 3) points of the rest shape that every
         face has, where these are not its nodes."""

@@ -14,11 +14,11 @@ from isocloth.base.errors import InputError, InputTypeError
 from isocloth.base.numeric import check_count, shown
 from isocloth.fabric import Fabric
 from isocloth.inverse.arguments import as_shell
-from isocloth.inverse.inversion import GRAVITY, started
 from isocloth.inverse.joint import View
 from isocloth.inverse.progress import Meter
 from isocloth.inverse.rest_coordinates import RestCoordinates
 from isocloth.inverse.rest_forces import RestForces
+from isocloth.inverse.started import GRAVITY, started
 from isocloth.inverse.supports import TOUCHING, check_supports, find_supports, lay_on
 from isocloth.meshes import Mesh
 from isocloth.models import DiscreteShell, Model, as_model

@@ -5,7 +5,7 @@ full matrices, n^3, which for a few hundred nodes costs more than a drape. Steps
 found by doubling and halving (Lewis and Overton, Nonsmooth optimization via quasi-Newton methods, 2013): at a kink the
 strong ones cannot be met, and these can. It ends as the thesis does, by the largest component of a step, or of the
 gradient, or by the number of iterations; or where no step lowers the loss any more, which rounding sees to; or when
-time is up.
+time is up. The same loop takes the steps of other methods (`curvatures.py`).
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dsymv, dsyr, dsyr2
 
 from isocloth.base.typing import FloatArray
+from isocloth.inverse.thesis.curvatures import Curvature, FullBFGS
 
 #: of the slope: how much a step must lower the loss, and how much of it may be left after it
 SUFFICIENT, CURVED = 1e-4, 0.9
@@ -53,13 +53,14 @@ class Minimum(NamedTuple):
 
 
 def minimise(
-    loss: Loss, start: FloatArray, stop: Stop, first: float, tell: Callable[[int, float], None] | None = None
-) -> Minimum:
+    loss: Loss, start: FloatArray, stop: Stop, first: float, tell: Callable[[int, float], None] | None = None,
+    curvature: Curvature | None = None,
+) -> Minimum:  # fmt: skip
     """first: length of the first step at most, as nothing is known of the curvature yet; tell: is told the iterations
-    and the value."""
+    and the value; curvature: what is known from before, and is learnt here; None: BFGS."""
+    known = FullBFGS() if curvature is None else curvature
     begin, x = time.monotonic(), np.array(start, dtype=np.float64)
     value, gradient = loss(x)
-    inverse: FloatArray | None = None  # upper triangle, in Fortran's order
     iterations, evaluations, reason = 0, 1, "" if np.isfinite(value) else "no value"
     while not reason:
         worst = float(np.abs(gradient).max(initial=0.0))
@@ -71,18 +72,19 @@ def minimise(
             reason = "time"
         if reason:
             break
-        if inverse is None:
+        slope_only = not known.known
+        if slope_only:
             way = -gradient * min(1.0, first / float(np.linalg.norm(gradient)))
         else:
-            way = -dsymv(1.0, inverse, gradient)
+            way = known.way(x, gradient)
             if not float(way @ gradient) < 0.0:  # rounding: begin anew
-                inverse = None
+                known.forget()
                 continue
         found = _search(loss, x, value, gradient, way, stop.deadline)
         evaluations += found.evaluations
         if found.point is None:
-            if inverse is not None and time.monotonic() <= stop.deadline:
-                inverse = None  # the slope itself may still descend
+            if not slope_only and time.monotonic() <= stop.deadline:
+                known.forget()  # the slope itself may still descend
                 continue
             reason = "time" if time.monotonic() > stop.deadline else "no descent"
             break
@@ -93,7 +95,7 @@ def minimise(
             tell(iterations, value)
         if float(np.abs(step).max()) <= stop.step:
             reason = "step"
-        inverse = _updated(inverse, step, change)
+        known.learn(step, change)
     worst = float(np.abs(gradient).max(initial=0.0))
     return Minimum(x, value, worst, iterations, evaluations, reason, time.monotonic() - begin)
 
@@ -129,16 +131,3 @@ def _search(
         if time.monotonic() > deadline:
             break
     return best._replace(evaluations=trial)
-
-
-def _updated(inverse: FloatArray | None, step: FloatArray, change: FloatArray) -> FloatArray | None:
-    """The matrix after a step, scaled to it if it is the first; left as it is where the loss is not convex."""
-    along = float(step @ change)
-    square = float(change @ change)
-    if not along > 1e-14 * np.sqrt(square) * float(np.linalg.norm(step)):
-        return inverse
-    if inverse is None:
-        inverse = np.asfortranarray(np.diag(np.full(len(step), along / square)))
-    turned = dsymv(1.0, inverse, change)
-    inverse = dsyr(1.0 / along + float(change @ turned) / along**2, step, a=inverse, overwrite_a=True)
-    return np.asarray(dsyr2(-1.0 / along, turned, step, a=inverse, overwrite_a=True))

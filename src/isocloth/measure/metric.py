@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from isocloth.base.compiled import inlined, kernel
-from isocloth.base.errors import InputError
 from isocloth.base.typing import FloatArray, IntArray
+from isocloth.measure.frames import frames_of, shaped
 from isocloth.meshes import Mesh
 from isocloth.terms.elements import area_elements, gauss
 from isocloth.terms.isometry import nodal_metric
@@ -42,7 +42,7 @@ class MetricErrors(NamedTuple):
 
 def areas(mesh: Mesh, positions: ArrayLike) -> FloatArray:
     """Area of every element (..., m) in m^2 at positions (..., n, 3); quads as bilinear patches."""
-    points = _frames(mesh, positions)
+    points = frames_of(mesh, positions)
     rule = gauss(mesh.faces.shape[1])
     found = np.stack([area_elements(frame[mesh.faces], rule).sum(axis=1) for frame in points])
     return found[0] if np.ndim(positions) == 2 else found
@@ -54,7 +54,7 @@ def area_change(mesh: Mesh, positions: ArrayLike) -> float:
     A quad is cut along the diagonal that leaves more area: one that is folded along a diagonal has lost none, as a
     bilinear patch would, and one that is sheared or crumpled has.
     """
-    return float(_area(mesh.faces, _frames(mesh, positions)[0]) / _area(mesh.faces, mesh.vertices)) - 1.0
+    return float(_area(mesh.faces, frames_of(mesh, positions)[0]) / _area(mesh.faces, mesh.vertices)) - 1.0
 
 
 @kernel
@@ -85,25 +85,25 @@ def area_errors(mesh: Mesh, positions: ArrayLike) -> AreaErrors:
     total = np.abs(now.sum(axis=1) - rest.sum()) / rest.sum()
     each = np.abs(now - rest) / rest
     mean = each.mean(axis=1)
-    return AreaErrors(*_shaped(positions, total, mean, mean + 2.0 * each.std(axis=1)))
+    return AreaErrors(*shaped(positions, total, mean, mean + 2.0 * each.std(axis=1)))
 
 
 def edge_stretch(mesh: Mesh, positions: ArrayLike) -> Stretch:
     """Largest and rms relative change of the lengths of all edges."""
-    points = _frames(mesh, positions)
+    points = frames_of(mesh, positions)
     a, b = mesh.edges.T
     relative = np.linalg.norm(points[:, a] - points[:, b], axis=2) / mesh.edge_lengths - 1.0
-    return Stretch(*_shaped(positions, np.abs(relative).max(axis=1), np.sqrt(np.mean(relative**2, axis=1))))
+    return Stretch(*shaped(positions, np.abs(relative).max(axis=1), np.sqrt(np.mean(relative**2, axis=1))))
 
 
 def metric_errors(mesh: Mesh, positions: ArrayLike) -> MetricErrors:
     """Largest errors of the papers' nodal metric at interior nodes."""
-    points = _frames(mesh, positions)
+    points = frames_of(mesh, positions)
     parts = []
     for component in "EFG":
         rows = nodal_metric(mesh, component, mesh.interior_nodes)
         parts.append(np.array([np.abs(rows.values(frame)).max(initial=0.0) for frame in points]))
-    return MetricErrors(*_shaped(positions, *parts))
+    return MetricErrors(*shaped(positions, *parts))
 
 
 def corner_measures(shape: RestShape, positions: FloatArray) -> dict[str, float]:
@@ -124,17 +124,3 @@ def corner_measures(shape: RestShape, positions: FloatArray) -> dict[str, float]
         "area_total": abs(float(size[0].sum() / size[1].sum()) - 1.0), "area_mean": float(local.mean()),
         "area_dispersion": float(local.mean() + 2.0 * local.std()),
     }  # fmt: skip
-
-
-def _frames(mesh: Mesh, positions: ArrayLike) -> FloatArray:
-    points = np.asarray(positions, dtype=np.float64)
-    if points.ndim not in (2, 3) or points.shape[-2:] != (mesh.n_vertices, 3):
-        raise InputError(
-            f"positions have shape {points.shape}: expected ({mesh.n_vertices}, 3) or (frames, {mesh.n_vertices}, 3)"
-        )
-    return points[None] if points.ndim == 2 else points
-
-
-def _shaped(positions: ArrayLike, *series: FloatArray) -> list[FloatArray | float]:
-    single = np.ndim(positions) == 2
-    return [float(s[0]) if single else s for s in series]
