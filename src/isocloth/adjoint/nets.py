@@ -2,7 +2,7 @@
 
 With a displacement v of the nodes, v . G is a sum over rows and over nodes,
 
-    v . G = sum_k w_k C_k (J_k v) + sum_i kappa a_i sum m (D_i x) . (D_i v) + hinges + weight,
+    v . G = sum_k w_k C_k (J_k v) + sum_i kappa a_i sum m (D_i x) . (D_i v) + what stiffens + hinges + weight,
 
 with w, C, J, the areas a and the curvatures D all made from X. Every summand knows the nodes around it alone. Its
 change with X is taken with the tension lambda_k = w_k C_k and the strain j_k = J_k v as they are now,
@@ -27,8 +27,10 @@ from isocloth.fabric import Fabric
 from isocloth.meshes import Mesh
 from isocloth.meshes.pieces import apart
 from isocloth.models import Model
-from isocloth.terms.bending import MATRICES, curvatures
+from isocloth.models.model import matrix_of
+from isocloth.terms.bending import curvatures
 from isocloth.terms.rows import Rows, evaluate, shorter
+from isocloth.terms.stiffening import bends_along
 
 
 def row_strains(rows: Rows, free: BoolArray, x: FloatArray, way: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -57,11 +59,11 @@ def _of_piece(mesh: Mesh, fabric: Fabric, model: Model, x: FloatArray, way: Floa
     ring = _ring(mesh)
     parts = [_known_to_rows(rows, ring)]
     by_node = None
-    if fabric.bending > 0.0 and model.bending in MATRICES:
+    if fabric.bending > 0.0 and model.bending != "hinge":
         by_node = _bending_values(mesh, fabric.bending, str(model.bending), x, way)
         around = ring
         with variations():
-            for _, matrix in curvatures(mesh, str(model.bending))[1]:
+            for _, matrix in curvatures(mesh, matrix_of(str(model.bending)))[1]:
                 around = sp.csr_matrix(around + abs(matrix))
         parts.append(around)
 
@@ -98,12 +100,13 @@ def _bending_values(
     both = np.concatenate([x - x.mean(axis=0), way], axis=1)
 
     def each(varied: Mesh) -> FloatArray:
-        area, parts = curvatures(varied, kind)
+        area, parts = curvatures(varied, matrix_of(kind))
         total = np.zeros(len(x))
         for share, matrix in parts:
             curved = matrix @ both
             total += share * np.einsum("nd,nd->n", curved[:, :3], curved[:, 3:])
-        return np.asarray(stiffness * area * total)
+        stiffened = bends_along(varied, x, way) if kind == "stiffening" else 0.0
+        return np.asarray(stiffness * (area * total + stiffened))
 
     with variations():
         before = each(mesh)

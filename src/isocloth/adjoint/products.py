@@ -23,10 +23,12 @@ from isocloth.base.typing import FloatArray, IntArray
 from isocloth.cloth.cloth import Cloth
 from isocloth.fabric import Fabric
 from isocloth.models import Model
-from isocloth.terms.bending import MATRICES, bending
+from isocloth.models.model import matrix_of
+from isocloth.terms.bending import bending
 from isocloth.terms.hinge import HingeBending
 from isocloth.terms.rest_shape import RestShape
 from isocloth.terms.rows import shorter
+from isocloth.terms.stiffening import bends_along
 from isocloth.terms.term import assembled_blocks
 
 #: relative change of a parameter in which the weights of rows are compared: they are linear in all of them
@@ -123,8 +125,10 @@ class Products:
         """In the bending stiffness of the only fabric."""
         cloth = self.cloth
         kind = cloth.model.bending
-        if kind in MATRICES:
-            return float(np.sum(self.way * (bending(cloth.mesh, str(kind)) @ self.x)))
+        if kind != "hinge":
+            found = float(np.sum(self.way * (bending(cloth.mesh, matrix_of(str(kind))) @ self.x)))
+            stiffens = kind == "stiffening"
+            return found + float(bends_along(cloth.mesh, self.x, self.way).sum()) if stiffens else found
         term = HingeBending.of(cloth.mesh, cloth.fabric.bending)
         return float(np.sum(term.parameter_gradient(self.x)["bending"] * self.way[term.stencils]))
 

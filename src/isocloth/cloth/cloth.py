@@ -3,7 +3,7 @@
 Terms come in three kinds, by how they enter a step (see `terms/`):
 
 - rows: energies w C^2 / 2 with C quadratic in the positions, whose multipliers may be unknowns; the fast kind;
-- a constant matrix: the energy kappa y^T K y / 2, alike for x, y and z;
+- a constant matrix: the energy kappa y^T K y / 2, alike for x, y and z, and what stiffens in folds beside it;
 - stencils: any other energy, a sum over small sets of nodes (`terms/term.py`).
 """
 
@@ -28,6 +28,7 @@ from isocloth.terms.damping import damping_coefficients
 from isocloth.terms.mass import lumped_areas
 from isocloth.terms.rest_shape import RestShape
 from isocloth.terms.rows import Rows
+from isocloth.terms.stiffening import Bends, Stiffening, no_bends
 from isocloth.terms.term import Term, total_energy
 
 
@@ -51,6 +52,7 @@ class Cloth:
     fabrics: tuple[Fabric, ...]  # one, or one for every piece of the mesh
     weight: FloatArray  # (n, 3) force of gravity, N
     model: Model
+    bends: Bends = no_bends()  # what stiffens in folds
     shape: RestShape | None = None  # of a shell whose faces have corners of their own; `mesh` is then where it starts
 
     @property
@@ -107,6 +109,16 @@ class Cloth:
         return near_bending(self.mesh, self.stiffness)
 
     @cached_property
+    def energies(self) -> tuple[Term, ...]:
+        """All that is neither a row nor a constant matrix, as terms over stencils."""
+        return (*self.stencils, self.folds) if len(self.bends.node) else self.stencils
+
+    @cached_property
+    def folds(self) -> Stiffening:
+        """What stiffens in folds, as a term over stencils."""
+        return Stiffening(self.bends)
+
+    @cached_property
     def nobody(self) -> BoolArray:
         """(n,) none of the nodes."""
         return np.zeros(self.n, dtype=np.bool_)
@@ -139,7 +151,7 @@ def discretise(
         # the terms of a shell are the same for all fabrics: each only has to be one that a shell may have
         area, (terms, *_) = shape.node_areas, [model.shell_terms(shape, one) for one in fabrics]
     pull = weight(area, nodal_values(rest, [fabric.weight_density for fabric in fabrics]), gravity)
-    return Cloth(rest, area, terms.matrix, terms.rows, terms.stencils, fabrics, pull, model, shape)
+    return Cloth(rest, area, terms.matrix, terms.rows, terms.stencils, fabrics, pull, model, terms.bends, shape)
 
 
 def potential_energy(cloth: Cloth, positions: FloatArray) -> float:
@@ -148,7 +160,7 @@ def potential_energy(cloth: Cloth, positions: FloatArray) -> float:
     moment = positions * (cloth.stiffness @ positions)
     bent = sum(fabric.bending * float(np.sum(moment[nodes])) / 2 for fabric, nodes in cloth.parts)
     quadratic = bent - float(np.sum(cloth.weight * positions)) + float(np.sum(cloth.rows.weight * c**2)) / 2
-    return quadratic + sum(total_energy(term, positions) for term in cloth.stencils)
+    return quadratic + sum(total_energy(term, positions) for term in cloth.energies)
 
 
 def kinetic_energy(cloth: Cloth, velocities: FloatArray) -> float:

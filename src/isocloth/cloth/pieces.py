@@ -17,6 +17,7 @@ from isocloth.meshes.pieces import apart
 from isocloth.models import Model
 from isocloth.models.model import Terms
 from isocloth.terms.rows import stack
+from isocloth.terms.stiffening import at_nodes, joined
 
 
 def nodal_values(mesh: Mesh, values: Sequence[float]) -> FloatArray:
@@ -38,14 +39,15 @@ def terms_of(model: Model, rest: Mesh, fabrics: Sequence[Fabric], discretisation
     if model.shell:  # whose terms are the same for all fabrics: each only has to be one that a shell may have
         first, *_ = [model.terms(rest, fabric, discretisation) for fabric in fabrics]
         return first
-    rows, stencils = [], []
+    rows, stencils, folds = [], [], []
     matrices: list[Any] = []
     for (piece, nodes), fabric in zip(apart(rest), fabrics, strict=True):
         own = model.terms(piece, fabric, discretisation)
         rows.append(replace(own.rows, nodes=nodes[own.rows.nodes]))
         stencils += [replace(term, stencils=nodes[term.stencils]) for term in own.stencils]  # type: ignore[type-var]
+        folds.append(at_nodes(own.bends, nodes))
         k = sp.coo_matrix(own.matrix)
         matrices.append((k.data, nodes[k.row], nodes[k.col]))
     data, i, j = (np.concatenate(parts) for parts in zip(*matrices, strict=True))
     n = rest.n_vertices
-    return Terms(stack(*rows), sp.csr_matrix((data, (i, j)), shape=(n, n)), tuple(stencils))
+    return Terms(stack(*rows), sp.csr_matrix((data, (i, j)), shape=(n, n)), tuple(stencils), joined(folds))

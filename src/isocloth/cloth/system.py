@@ -3,10 +3,11 @@
 Unknowns are the displacement of every node (3 scalars) and the multiplier of every kept row (1 scalar). Kept rows stay
 out of the matrix of displacements, which is then coupled only within elements:
 
-    [ diag(inertia) + a_K K + H + sum_{rows not kept} w J^T J + 2 sum |lambda| S    J_kept^T ] [ d      ]
+    [ diag(inertia) + a_K K + H + S_f + sum_{rows not kept} w J^T J + 2 sum |lambda| S    J_kept^T ] [ d      ]
     [ J_kept                                                                       -1/w      ] [ lambda ]
 
-with H the second derivatives of terms over stencils, whose blocks one kernel adds to the factor.
+with H the second derivatives of terms over stencils, whose blocks one kernel adds to the factor, and S_f that of folds
+that stiffen, of the few nodes that are bent so much.
 
 The matrix is quasi-definite whatever the multipliers are, because every S is positive semidefinite. How much of the
 second derivative it has is one of three:
@@ -41,8 +42,12 @@ from isocloth.sparse.ordering import dissect
 from isocloth.sparse.pattern import pattern_of, with_pairs
 from isocloth.sparse.symbolic import Symbolic, analyse
 from isocloth.terms.rows import RowArrays, Rows
+from isocloth.terms.stiffening import Bends, Bent, pulls
 
 BOUND, TENSION, EXACT = 0, 1, 2
+
+#: psi' - 1 below which the second derivative of what stiffens is left out: it is in all forces
+SHARP = 0.05
 
 _NONE = np.empty(0)
 
@@ -62,6 +67,7 @@ class Assembly(NamedTuple):
     bends: IntArray  # (q, 3): place and stride of the blocks of K, and a node of each
     bend_value: FloatArray
     blocks: IntArray  # (q, 4): place and stride of the blocks of stencils; where each starts in H, and its stride there
+    index: BlockIndex  # where any other block is
 
 
 class Maps(NamedTuple):
@@ -205,7 +211,7 @@ class NewtonSystem:
         self.stencil_entries = sum(9 * nodes.size * nodes.shape[1] for nodes in stencils)
         # the factor without contacts is kept, beside which the others come and go
         self._storage = Storage()
-        self._free = Factor(self._shared.symbolic), self._assembly(self._shared.maps)
+        self._free = Factor(self._shared.symbolic), self._assembly(self._shared.symbolic, self._shared.maps)
         self.free()
 
     @property
@@ -227,14 +233,14 @@ class NewtonSystem:
         self._use(self._shared.filled(pairs, order))
 
     def _use(self, symbolic: Symbolic) -> None:
-        factor, assembly = Factor(symbolic, self._storage), self._assembly(self._shared.maps_into(symbolic))
+        factor, assembly = Factor(symbolic, self._storage), self._assembly(symbolic, self._shared.maps_into(symbolic))
         self.factor, self.assembly = factor, assembly  # together: a user may interrupt what comes before
 
-    def _assembly(self, maps: Maps) -> Assembly:
+    def _assembly(self, symbolic: Symbolic, maps: Maps) -> Assembly:
         shared = self._shared
         return Assembly(
             shared.pair_ptr, maps.pairs, shared.stiffness, self._weight, shared.definite, maps.kept, maps.links,
-            maps.nodes, maps.bends, maps.bend_value, maps.blocks,
+            maps.nodes, maps.bends, maps.bend_value, maps.blocks, symbolic.block_index,
         )  # fmt: skip
 
 
@@ -356,13 +362,14 @@ def _row_strength(rows: Rows) -> FloatArray:
 @kernel
 def assemble(
     s: Assembly, f: Fronts, rows: RowArrays, jacobian: FloatArray, multiplier: FloatArray, inertia: FloatArray,
-    bending: FloatArray, hessian: FloatArray, held: BoolArray, curvature: int,
+    bending: FloatArray, hessian: FloatArray, folds: Bends, bent: Bent, held: BoolArray, curvature: int,
 ) -> None:  # fmt: skip
     """Write the matrix at the current jacobian and multipliers into the factor's panel; held nodes weigh infinitely.
 
     An infinite pivot has the inverse 0: the factorisation gives held nodes no displacement and lets nothing pass
     through them, and no pair has to be asked whether it is held. `bending` (n,) are the factors
-    of K; `hessian` holds the blocks of the stencils; `curvature` is BOUND, TENSION or EXACT.
+    of K; `hessian` holds the blocks of the stencils, `bent` how the cloth is bent; `curvature` is BOUND, TENSION or
+    EXACT.
     """
     panel = f.panel
     panel[:] = 0.0
@@ -414,6 +421,50 @@ def assemble(
         for a in range(3):
             for b in range(3):
                 panel[at + a * stride + b] += hessian[entry + a * width + b]
+    for e in range(len(folds.node)):
+        if bent.slope[e] > SHARP * folds.scale[e]:
+            _add_fold(panel, s.index, folds, bent, e)
+
+
+@kernel
+def _add_fold(panel: FloatArray, index: BlockIndex, folds: Bends, bent: Bent, e: int) -> None:
+    """What stiffens at a node: (psi' - 1) W^T W (x) 1 + 2 psi'' g g^T, times its scale.
+
+    Where the pattern has no room for a block, as it may have none for nodes of no common element, the diagonals of
+    both nodes get what bounds it: 2 x.B y <= x.b x + y.c y.
+    """
+    count, begin, f, s = pulls(folds, bent, e), folds.ptr[e], bent.slope[e], bent.second[e]
+    w, last, g = folds.weight, count - 1, bent.pull
+    own = np.zeros(3)
+    for q in range(begin, begin + last):
+        for c in range(3):
+            own[c] -= w[q, c]
+    for a in range(count):
+        i = folds.ring[begin + a] if a < last else folds.node[e]
+        first = w[begin + a] if a < last else own
+        for b in range(a, count):
+            j = folds.ring[begin + b] if b < last else folds.node[e]
+            second = w[begin + b] if b < last else own
+            plain = f * (first[0] * second[0] + first[1] * second[1] + first[2] * second[2])
+            ahead, behind = (a, b) if index.rank[i] <= index.rank[j] else (b, a)
+            x, y = (i, j) if index.rank[i] <= index.rank[j] else (j, i)
+            at = find_block(index, x, y)
+            if at >= 0:
+                _add_square(panel, at, index.stride[x], plain, s, g[ahead], g[behind])
+            else:
+                _add_square(panel, find_block(index, i, i), index.stride[i], abs(plain), s, g[a], g[a])
+                _add_square(panel, find_block(index, j, j), index.stride[j], abs(plain), s, g[b], g[b])
+
+
+@inlined
+def _add_square(
+    panel: FloatArray, at: int, stride: int, plain: float, factor: float, first: FloatArray, second: FloatArray
+) -> None:
+    """Add plain 1 + factor first second^T to a block of 3 x 3."""
+    for c in range(3):
+        for d in range(3):
+            panel[at + c * stride + d] += factor * first[c] * second[d]
+        panel[at + c * stride + c] += plain
 
 
 @inlined

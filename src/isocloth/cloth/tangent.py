@@ -17,6 +17,7 @@ from isocloth.cloth.cloth import Cloth, Sparse
 from isocloth.cloth.step import StepArrays
 from isocloth.cloth.system import Assembly, NewtonSystem
 from isocloth.terms.rows import RowArrays, add_forces, evaluate
+from isocloth.terms.stiffening import Bends, Bent, room, stiffen
 
 
 class ClothArrays(NamedTuple):
@@ -28,6 +29,7 @@ class ClothArrays(NamedTuple):
     area: FloatArray  # (n,)
     density: FloatArray  # (n,)
     enforced: BoolArray  # (r,)
+    bends: Bends
 
 
 class Workspace(NamedTuple):
@@ -35,12 +37,13 @@ class Workspace(NamedTuple):
 
     values: FloatArray  # C
     jacobian: FloatArray  # J
-    force: FloatArray  # f = A y - b and the gradient of the stencils
-    slope: FloatArray  # A y - b at the start, without stencils
+    force: FloatArray  # f = A y - b and the gradient of stencils and of what stiffens
+    slope: FloatArray  # A y - b at the start, without these
     hessian: FloatArray  # blocks of the stencils, one after the other
     residual: FloatArray
     solution: FloatArray  # scalars of the linear system
     linearised: FloatArray  # multipliers w (C + J d)
+    bent: Bent  # of folds that stiffen
     back_position: FloatArray  # watchdog: where to return to ...
     back_step: FloatArray  # ... along which step
     back_multiplier: FloatArray
@@ -50,7 +53,7 @@ def arrays_of(cloth: Cloth, system: NewtonSystem) -> ClothArrays:
     """A cloth and its system for kernels."""
     rows = cloth.rows
     return ClothArrays(
-        rows.arrays, system.assembly, cloth.bending, cloth.area, cloth.density, rows.enforced
+        rows.arrays, system.assembly, cloth.bending, cloth.area, cloth.density, rows.enforced, cloth.bends
     )  # fmt: skip
 
 
@@ -60,13 +63,21 @@ def workspace(cloth: Cloth, system: NewtonSystem) -> Workspace:
     return Workspace(
         values=np.zeros(r), jacobian=np.zeros((len(rows.nodes), 3)), force=np.zeros((n, 3)), slope=np.zeros((n, 3)),
         hessian=np.zeros(system.stencil_entries), residual=np.zeros((n, 3)), solution=np.zeros(system.scalars),
-        linearised=np.zeros(r), back_position=np.zeros((n, 3)), back_step=np.zeros((n, 3)), back_multiplier=np.zeros(r),
+        linearised=np.zeros(r), bent=room(cloth.bends), back_position=np.zeros((n, 3)), back_step=np.zeros((n, 3)),
+        back_multiplier=np.zeros(r),
     )  # fmt: skip
 
 
 @kernel
 def potential(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArray) -> float:
-    """Potential at y relative to the start, without stencils, refreshing C, J and A y - b on the way.
+    """Potential at y relative to the start, without stencils, refreshing C, J and f on the way."""
+    total: float = quadratic_potential(cloth, step, work, y)
+    return total + stiffen(cloth.bends, work.bent, y, work.force)
+
+
+@kernel
+def quadratic_potential(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArray) -> float:
+    """The same without what stiffens in folds.
 
     Of a quadratic the difference is displacement times mean slope: differences of large numbers are never formed.
     """
@@ -91,7 +102,7 @@ def potential(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArr
 
 @kernel
 def gradient(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArray) -> None:
-    """C, J and A y - b at y."""
+    """C, J and f at y, without stencils."""
     evaluate(cloth.rows, step.targets, step.free, y, work.values, work.jacobian)
     bending = cloth.bending
     for i in range(len(cloth.area)):
@@ -100,6 +111,7 @@ def gradient(cloth: ClothArrays, step: StepArrays, work: Workspace, y: FloatArra
             for p in range(bending.indptr[i], bending.indptr[i + 1]):
                 v += step.bending[i] * bending.data[p] * y[bending.indices[p], d]
             work.force[i, d] = v
+    stiffen(cloth.bends, work.bent, y, work.force)
 
 
 @kernel

@@ -2,7 +2,7 @@
 
 With the multipliers of all rows eliminated, Newton's system (system.py) in the displacements d alone is
 
-    A = diag(inertia) + a_K K + H + sum over rows of (w J^T J + 2 |lambda| S),    g = f + sum w C J^T,
+    A = diag(inertia) + a_K K + H + S_f + sum over rows of (w J^T J + 2 |lambda| S),    g = f + sum w C J^T,
 
 and the contacts enter as rows of H + J d >= 0 (contact_qp.py). Newton itself never forms A: it assembles into its
 factor.
@@ -41,8 +41,9 @@ class Linearised:
         self._definite = rows.definite[self._row]
         bending = sp.coo_matrix(sp.kron(cloth.stiffness, sp.eye_array(3)))
         self._bending, self._bent = bending.data, bending.row // 3
-        first, second = _scalars([term.stencils for term in cloth.stencils])
-        # entries of the membrane, bending, stencils and inertia, in this order, each with its place in the columns of A
+        self._folds = cloth.folds
+        first, second = _scalars([*(term.stencils for term in cloth.stencils), self._folds.stencils])
+        # entries of the membrane, bending, stencils, folds and inertia, in this order, each with its place in the columns of A
         self._i = np.concatenate([i.ravel(), bending.row, first, np.arange(size)])
         self._j = np.concatenate([j.ravel(), bending.col, second, np.arange(size)])
         places, self._place = np.unique(self._j * size + self._i, return_inverse=True)
@@ -64,7 +65,10 @@ class Linearised:
         membrane = (rows.weight[self._row, None] * work.jacobian[self._a])[:, :, None] * work.jacobian[self._b][:, None]
         membrane[:, np.arange(3), np.arange(3)] += geometric[:, None]
         bending = step.arrays.bending[self._bent] * self._bending
-        values = np.concatenate([membrane.ravel(), bending, work.hessian, np.repeat(step.inertia, 3)])
+        size_of_fold = 3 * self._folds.stencils.shape[1]
+        folds = np.empty((len(self._folds.stencils), size_of_fold, size_of_fold))
+        self._folds.blocks(work.bent.curvature, work.bent.slope, work.bent.second, folds)
+        values = np.concatenate([membrane.ravel(), bending, work.hessian, folds.ravel(), np.repeat(step.inertia, 3)])
         held = np.repeat(step.held, 3)
         values[held[self._i] | held[self._j]] = 0.0
         values[len(values) - size :][held] = 1.0

@@ -79,8 +79,8 @@ def semismooth_newton(
             if not has_room(m.place, m.matrix):
                 return -1 - spent
             assemble(
-                cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, step.held,
-                curvature,
+                cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian,
+                cloth.bends, work.bent, step.held, curvature,
             )  # fmt: skip
             right_hand_side(cloth, step, work)
             add_springs(cloth.assembly, f, c, m.place, m.u, m.force, m.matrix, step.held, x)

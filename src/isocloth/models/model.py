@@ -16,14 +16,20 @@ from isocloth.terms.bending import MATRICES, bending
 from isocloth.terms.hinge import HingeBending
 from isocloth.terms.rest_shape import RestShape
 from isocloth.terms.rows import Rows
+from isocloth.terms.stiffening import Bends, bends, no_bends
 from isocloth.terms.term import Term
 
 #: shear stiffness of a woven cloth that names none, N/m: one of 0.5 gf/(cm degree) in Kawabata's test has 28
 TYPICAL_SHEAR = 30.0
 
 
-#: how a cloth may bend: constant matrices, or hinges along the edges of triangles
-BENDINGS = (*MATRICES, "hinge")
+#: how a cloth may bend: a matrix that stiffens in folds, constant matrices, or hinges along the edges of triangles
+BENDINGS = ("stiffening", *MATRICES, "hinge")
+
+
+def matrix_of(kind: str) -> str:
+    """The matrix with which a cloth bends that does so in a way of `BENDINGS`, hinges left out."""
+    return "hessian" if kind == "stiffening" else kind
 
 
 class Terms(NamedTuple):
@@ -32,6 +38,7 @@ class Terms(NamedTuple):
     rows: Rows
     matrix: sp.csr_matrix  # K (n, n) 1/m^2, empty if nothing is one
     stencils: tuple[Term, ...] = ()
+    bends: Bends = no_bends()  # what stiffens beside K
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +47,9 @@ class Model:
 
     Numbers are stiffnesses, finite and not negative; None takes them from the fabric.
 
-    bending: how `Fabric.bending` acts: "hessian", "laplacian", "interior" (matrices, `terms/bending.py`) or "hinge"
-        (angles with a memory of the rest shape, on triangles, `terms/hinge.py`).
+    bending: how `Fabric.bending` acts: "stiffening" (the matrix "hessian", and more in sharp folds,
+        `terms/stiffening.py`), "hessian", "laplacian", "interior" (matrices, `terms/bending.py`) or "hinge" (angles
+        with a memory of the rest shape, on triangles, `terms/hinge.py`).
     """
 
     #: by which `Simulation(model=...)` knows it
@@ -59,7 +67,7 @@ class Model:
     #: by which the simulation knows who advances it: see `simulation/steppers/`
     stepper: ClassVar[str] = "newton"
 
-    bending: str | float = "hessian"
+    bending: str | float = "stiffening"
 
     def __post_init__(self) -> None:
         if not isinstance(self.bending, str) or self.bending not in BENDINGS:
@@ -90,6 +98,9 @@ class Model:
             return Terms(rows, sp.csr_matrix((n, n)))
         if self.bending == "hinge":
             return Terms(rows, sp.csr_matrix((n, n)), (HingeBending.of(mesh, fabric.bending),))
+        if self.bending == "stiffening":
+            folds = bends(mesh, fabric.bending) if fabric.bending > 0.0 else no_bends()
+            return Terms(rows, bending(mesh, matrix_of(self.bending)), bends=folds)
         return Terms(rows, bending(mesh, str(self.bending)))
 
     def with_bending(self, bending: str) -> Model:

@@ -179,7 +179,8 @@ def _move_freely(
     """Factor the cloth's matrix, and displace it as without contacts under its forces and a load (n, 3) N."""
     x = work.solution
     assemble(
-        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, step.held, BOUND
+        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, cloth.bends,
+        work.bent, step.held, BOUND,
     )  # fmt: skip
     right_hand_side(cloth, step, work)
     for i in range(len(load)):

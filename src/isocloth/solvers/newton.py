@@ -38,6 +38,7 @@ from isocloth.cloth.tangent import (
     arrays_of,
     linearise,
     potential,
+    quadratic_potential,
     right_hand_side,
     strain_gap,
     workspace,
@@ -45,6 +46,7 @@ from isocloth.cloth.tangent import (
 from isocloth.solvers.outcome import Outcome
 from isocloth.sparse.cholesky import back_substitute, factorise
 from isocloth.sparse.fronts import Fronts
+from isocloth.terms.stiffening import stiffen
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -218,9 +220,9 @@ def begin(
     known[MODE], known[WAITING], known[CLOSE], known[GAP], known[RESIDUAL] = START, -1.0, 1e-3, np.inf, np.inf
     known[UNLEARNT] = 1.0 if first else 0.0
     work.slope[:] = 0.0
-    energy: float = potential(cloth, step, work, y)
+    energy: float = quadratic_potential(cloth, step, work, y)
     work.slope[:] = work.force
-    return energy
+    return energy + stiffen(cloth.bends, work.bent, y, work.force)
 
 
 @embedded
@@ -306,8 +308,8 @@ def _newton_step(
 def _reduce(cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, lam: FloatArray, curvature: int) -> bool:
     """Assemble and factorise the system and reduce its right-hand side; False if it was not quasi-definite."""
     assemble(
-        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, step.held,
-        curvature,
+        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, cloth.bends, work.bent,
+        step.held, curvature,
     )  # fmt: skip
     right_hand_side(cloth, step, work)
     definite: bool = factorise(f, work.solution)

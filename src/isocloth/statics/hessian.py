@@ -84,7 +84,7 @@ class Hessian:
     """A of one cloth, with room for contacts between further pairs (p, 2) of nodes; held nodes (n,) do not move."""
 
     def __init__(self, cloth: Cloth, held: BoolArray, pairs: IntArray = NO_PAIRS) -> None:
-        stencils = tuple(term.stencils for term in cloth.stencils)
+        stencils = tuple(term.stencils for term in cloth.energies)
         unweighted = replace(cloth.rows, weight=_NONE)
         self.layout = _layout(unweighted, cloth.stiffness, stencils, cloth.mesh.vertices, pairs)
         self.cloth, self.held, self.free = cloth, held, np.flatnonzero(np.repeat(~held, 3))
@@ -103,7 +103,7 @@ class Hessian:
             tension, layout.row_pairs, layout.row_ptr, layout.row_value,
         )  # fmt: skip
         _add_diagonals(self._matrix, layout.bends, cloth.bending_stiffness[layout.bend_node] * layout.bend_value)
-        for term, blocks, places in zip(cloth.stencils, self._blocks, layout.stencils, strict=True):
+        for term, blocks, places in zip(cloth.energies, self._blocks, layout.stencils, strict=True):
             term.hessian(potential.positions, blocks, psd=False)
             _add_blocks(self._matrix, places, blocks.reshape(-1))
 

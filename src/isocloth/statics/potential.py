@@ -47,7 +47,7 @@ class Potential:
             self._free = shorter(self._rows, self.positions)
         evaluate(self._rows, cloth.rows.rest, self._free, self.positions, self.values, self.jacobian)
         self._outer[:] = cloth.bending_stiffness[:, None] * (cloth.stiffness @ self.positions) - cloth.weight
-        for term in cloth.stencils:
+        for term in cloth.energies:
             self._outer += assembled_gradient(term, self.positions, cloth.n)
 
     def choose_again(self) -> bool:

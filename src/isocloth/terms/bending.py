@@ -2,7 +2,7 @@
 
 Three matrices:
 
-- "hessian", the default: K = sum_k a_k (D_xx^T D_xx + 2 D_xy^T D_xy + D_yy^T D_yy), with D the second derivatives at
+- "hessian", that of the default: K = sum_k a_k (D_xx^T D_xx + 2 D_xy^T D_xy + D_yy^T D_yy), with D the second derivatives at
   node k of the quadratic polynomial that fits the positions around it in rest coordinates, and a_k its Voronoi area.
   They vanish on every affine image of a flat mesh, so there is no force on flat states. A node of the border has the
   curvature along it and the twist, so a narrow strip has its full stiffness; curvature across the border is not guessed
@@ -93,7 +93,7 @@ def laplacian(mesh: Mesh) -> sp.csr_matrix:
 def hessian(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
     """Second derivatives (D_xx, D_xy, D_yy), each (n, n) in 1/m^2, in a tangent frame of every node."""
     n = mesh.n_vertices
-    first, second, normals = _frames(mesh)
+    first, second, normals = tangent_frames(mesh)
     near, wide = _neighbours(mesh)
     kinds = np.full(n, 3)  # how many kinds of curvature a node can have: across a free border there is none
     kinds[mesh.boundary_nodes] = 2
@@ -123,7 +123,7 @@ def hessian(mesh: Mesh) -> tuple[sp.csr_matrix, sp.csr_matrix, sp.csr_matrix]:
     return xx, xy, yy
 
 
-def _frames(mesh: Mesh) -> tuple[FloatArray, FloatArray, FloatArray]:
+def tangent_frames(mesh: Mesh) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Tangent vectors and normal of every node; on the border the first one runs along it."""
     normals = node_normals(mesh.vertices, mesh.faces)
     first, _ = node_directions(mesh.vertices, mesh.faces)
