@@ -48,7 +48,7 @@ def elastica(gamma: float) -> float:
 
 
 def drop_over_reach(
-    gamma: float, *, elements: int, across: int, kind: str, width: float, model: str = "stiffening",
+    gamma: float, *, elements: int, across: int, kind: str, width: float, model: str = "hessian",
     speed: float = 1e-4, timestep: float = 0.02,
 ) -> tuple[float, Settling]:  # fmt: skip
     """H / W at rest of a strip `elements` long and `across` wide, and how it came to rest."""
@@ -81,11 +81,11 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     longest = 20 if quick else 40
     logs: list[Settling] = []
 
-    def measure(gamma: float, elements: int, across: int, kind: str, model: str = "stiffening") -> float:
+    def measure(gamma: float, elements: int, across: int, kind: str, model: str = "hessian") -> float:
         width = LENGTH / elements * across
         say(f"{kind} {elements} x {across}, Gamma {gamma:g}, {model}")
         value, log = drop_over_reach(gamma, elements=elements, across=across, kind=kind, width=width, model=model)
-        if model == "stiffening":
+        if model == "hessian":
             logs.append(log)
         return value
 

@@ -13,8 +13,8 @@ from validation.result import Result, Say, silent
 #: in the order in which `all` runs them
 CHECKS = (
     "rigid", "roll", "catenary", "hanging_strip", "cantilever", "hinges", "shell_energies", "equilibrium", "terms",
-    "infeasible", "order", "swing", "projections", "remeshing", "rest", "locking", "folds", "tank_top", "cusick",
-    "tilted_plane", "area", "capstan", "edges", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere",
+    "infeasible", "order", "swing", "projections", "remeshing", "rest", "locking", "folds", "fold_height",
+    "tank_top", "cusick",    "tilted_plane", "area", "capstan", "edges", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere",
     "needles", "tablecloth", "stick_hits", "collision_tables",
     "napkin", "shorts", "pushes", "lagged_friction", "contact_problems", "exact_friction", "projective", "dress",
     "inverse", "thesis_inverse", "two_poses", "adjoint", "patterns", "thesis_patterns", "cantilever_protocol",

@@ -58,9 +58,9 @@ class Variant:
 
 
 VARIANTS = {
-    "shear energy": Variant("stiffening", SHEAR, 3e-5),
+    "shear energy": Variant("hessian", SHEAR, 3e-5),
     "shear energy, papers' matrix": Variant("laplacian", SHEAR, 3e-5),
-    "no shear": Variant("stiffening", None, 1.7e-5),
+    "no shear": Variant("hessian", None, 1.7e-5),
     "no shear, papers' matrix": Variant("laplacian", None, 2e-5),
 }
 SCATTER = 3.0  # points, largest standard deviation over meshes

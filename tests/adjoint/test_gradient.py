@@ -59,11 +59,13 @@ class Hung:
         return (sides[0] - sides[1]) / (2.0 * step)
 
 
+STIFFENING = ic.models.Isometric(bending="stiffening")
 SCENES: dict[str, Callable[[], Hung]] = {
     "shell": lambda: Hung(
         TRIANGLES, ic.Fabric(density=0.2), model=DiscreteShell(stretch=20.0, bending=1e-5, area=5.0), held=HELD
     ),
     "quads": lambda: Hung(SQUARES, ic.Fabric(density=0.2, bending=1e-4), held=HELD),
+    "stiffening": lambda: Hung(SQUARES, ic.Fabric(density=0.2, bending=1e-4), model=STIFFENING, held=HELD),
     "triangles": lambda: Hung(TRIANGLES, ic.Fabric(density=0.2, bending=1e-4, shear=20.0), held=HELD),
     "ball": lambda: Hung(
         TRIANGLES, ic.Fabric(density=0.2), model=DiscreteShell(stretch=20.0, bending=1e-5, area=1.0), obstacles=[BALL]

@@ -16,6 +16,7 @@ from isocloth.friction.library_qp import solve_clarabel
 from isocloth.sparse.analysis import Analysis
 from isocloth.sparse.cholesky import back_substitute, factorise, solve
 from isocloth.sparse.multi_rhs import LANES, solve_eight, wanted_fronts
+from isocloth.terms.stiffening import room
 
 
 def optimal(problem, answer, scale=1.0):
@@ -255,7 +256,7 @@ def test_it_runs_on_newtons_own_factor_with_kept_multipliers():
     slots = entries[np.repeat(np.arange(len(rows)), rows.sizes), rows.nodes]
     assemble(
         system.assembly, system.factor.fronts, rows.arrays, slots, np.zeros(len(rows)), step.inertia,
-        step.arrays.bending, np.zeros(0), step.held, BOUND,
+        step.arrays.bending, np.zeros(0), problem.bends, room(problem.bends), step.held, BOUND,
     )  # fmt: skip
     right = np.zeros(system.scalars)
     right[: 3 * problem.n] = np.where(np.repeat(held, 3)[:, None].ravel(), 0.0, problem.weight.ravel())

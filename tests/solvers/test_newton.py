@@ -7,6 +7,7 @@ from isocloth.cloth.cloth import discretise
 from isocloth.cloth.step import Past, Scheme, build_step
 from isocloth.cloth.system import BOUND, EXACT, TENSION, NewtonSystem, assemble
 from isocloth.solvers import TIGHT, Newton, NewtonOptions, Projection, ProjectionOptions, make_solver
+from isocloth.terms.stiffening import room
 
 FABRICS = {
     "plain": ic.Fabric(density=0.2),
@@ -93,7 +94,7 @@ def test_the_compiled_matrix_is_the_one_in_the_docstring(mesh, curvature):
     lam = np.random.default_rng(3).standard_normal(len(rows)) * (1e-3 if curvature == EXACT else 1.0)
     assemble(
         system.assembly, system.factor.fronts, rows.arrays, slots, lam, step.inertia, step.arrays.bending,
-        np.zeros(0), step.held, curvature,
+        np.zeros(0), problem.bends, room(problem.bends), step.held, curvature,
     )  # fmt: skip
     n, kept = problem.n, np.flatnonzero(rows.kept)
     block = np.diag(step.inertia) + step.arrays.bending[:, None] * problem.stiffness.toarray()

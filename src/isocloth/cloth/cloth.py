@@ -10,7 +10,7 @@ Terms come in three kinds, by how they enter a step (see `terms/`):
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -52,7 +52,7 @@ class Cloth:
     fabrics: tuple[Fabric, ...]  # one, or one for every piece of the mesh
     weight: FloatArray  # (n, 3) force of gravity, N
     model: Model
-    bends: Bends = no_bends()  # what stiffens in folds
+    bends: Bends = field(default_factory=no_bends)  # what stiffens in folds
     shape: RestShape | None = None  # of a shell whose faces have corners of their own; `mesh` is then where it starts
 
     @property

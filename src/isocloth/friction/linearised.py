@@ -42,8 +42,8 @@ class Linearised:
         bending = sp.coo_matrix(sp.kron(cloth.stiffness, sp.eye_array(3)))
         self._bending, self._bent = bending.data, bending.row // 3
         self._folds = cloth.folds
-        first, second = _scalars([*(term.stencils for term in cloth.stencils), self._folds.stencils])
-        # entries of the membrane, bending, stencils, folds and inertia, in this order, each with its place in the columns of A
+        first, second = _scalars([term.stencils for term in cloth.energies])
+        # entries of the membrane, bending, stencils, folds and inertia, in this order, each with its place in A
         self._i = np.concatenate([i.ravel(), bending.row, first, np.arange(size)])
         self._j = np.concatenate([j.ravel(), bending.col, second, np.arange(size)])
         places, self._place = np.unique(self._j * size + self._i, return_inverse=True)
@@ -65,9 +65,7 @@ class Linearised:
         membrane = (rows.weight[self._row, None] * work.jacobian[self._a])[:, :, None] * work.jacobian[self._b][:, None]
         membrane[:, np.arange(3), np.arange(3)] += geometric[:, None]
         bending = step.arrays.bending[self._bent] * self._bending
-        size_of_fold = 3 * self._folds.stencils.shape[1]
-        folds = np.empty((len(self._folds.stencils), size_of_fold, size_of_fold))
-        self._folds.blocks(work.bent.curvature, work.bent.slope, work.bent.second, folds)
+        folds = self._folds.blocks(work.bent)
         values = np.concatenate([membrane.ravel(), bending, work.hessian, folds.ravel(), np.repeat(step.inertia, 3)])
         held = np.repeat(step.held, 3)
         values[held[self._i] | held[self._j]] = 0.0

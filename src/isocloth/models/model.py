@@ -24,7 +24,7 @@ TYPICAL_SHEAR = 30.0
 
 
 #: how a cloth may bend: a matrix that stiffens in folds, constant matrices, or hinges along the edges of triangles
-BENDINGS = ("stiffening", *MATRICES, "hinge")
+BENDINGS = (*MATRICES, "stiffening", "hinge")
 
 
 def matrix_of(kind: str) -> str:
@@ -47,9 +47,9 @@ class Model:
 
     Numbers are stiffnesses, finite and not negative; None takes them from the fabric.
 
-    bending: how `Fabric.bending` acts: "stiffening" (the matrix "hessian", and more in sharp folds,
-        `terms/stiffening.py`), "hessian", "laplacian", "interior" (matrices, `terms/bending.py`) or "hinge" (angles
-        with a memory of the rest shape, on triangles, `terms/hinge.py`).
+    bending: how `Fabric.bending` acts: "hessian", "laplacian", "interior" (matrices, `terms/bending.py`), "stiffening"
+        (the matrix "hessian", and more in sharp folds, `terms/stiffening.py`) or "hinge" (angles with a memory of the
+        rest shape, on triangles, `terms/hinge.py`).
     """
 
     #: by which `Simulation(model=...)` knows it
@@ -67,7 +67,7 @@ class Model:
     #: by which the simulation knows who advances it: see `simulation/steppers/`
     stepper: ClassVar[str] = "newton"
 
-    bending: str | float = "stiffening"
+    bending: str | float = "hessian"
 
     def __post_init__(self) -> None:
         if not isinstance(self.bending, str) or self.bending not in BENDINGS:

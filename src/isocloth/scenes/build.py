@@ -70,7 +70,7 @@ def build(scene: Scene) -> Simulation:
             model=settings.model,
             solver=settings.solver,
             discretisation=settings.discretisation,
-            bending_model=None if settings.bending_model == "stiffening" else settings.bending_model,
+            bending_model=None if settings.bending_model == "hessian" else settings.bending_model,
             **contact,
         )
     except ValueError as error:

@@ -53,7 +53,7 @@ class Settings:
     model: Model = field(default_factory=Isometric)
     solver: str | None = None
     discretisation: str | None = None
-    bending_model: str = "stiffening"
+    bending_model: str = "hessian"
     self_collision: bool = False
     contact: str = "coulomb"
     resolve_start: bool = False

@@ -38,7 +38,7 @@ def read_settings(table: Table) -> Settings:
         discretisation=table.choice("discretisation", DISCRETISATIONS, "net") or None
         if table.has("discretisation")
         else None,
-        bending_model=table.choice("bending_model", BENDINGS, "stiffening"),
+        bending_model=table.choice("bending_model", BENDINGS, "hessian"),
         self_collision=table.flag("self_collision", False),
         contact=table.choice("contact", CONTACTS, "coulomb"),
         resolve_start=table.flag("resolve_start", False),

@@ -73,9 +73,9 @@ class Simulation(Holding):
         solver: "newton" or "projection" (the papers'); None = what the model uses: Newton, and projection for
             "quasi_inextensible" without obstacles. The nonconforming model has a solver and an integrator of its own.
         discretisation: of the isometry, "net", "nodal" or "stabilised"; None chooses by element.
-        bending_model: "stiffening" (the default: nothing is folded sharply), "hessian" (the same without what stiffens
-            in folds), "laplacian" (the papers'), "interior" or "hinge" (which remembers a curved rest shape, on
-            triangles); None = that of the model.
+        bending_model: "hessian", "stiffening" (the same, and stiffer in sharp folds), "laplacian" (the papers'),
+            "interior" or "hinge" (which remembers a curved rest shape, on triangles); None = that of the model,
+            "hessian" by default.
         obstacles: what the cloth cannot pass: `ic.Floor()`, `ic.Sphere(...)`, ...
         self_collision: whether layers of the cloth keep `fabric.thickness` apart; False lets them pass through.
         contact: "coulomb" (what sticks does not move), "lagged" (the papers': hard contacts, and a friction that only

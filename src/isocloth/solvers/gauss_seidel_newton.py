@@ -177,8 +177,8 @@ def _fall_freely(args: KernelArgs, step: StepArrays, lam: FloatArray, curvature:
     """Factor the cloth's matrix, and displace it as if nothing touched it."""
     cloth, f, _, work = args.content
     assemble(
-        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, cloth.bends, work.bent,
-        step.held, curvature,
+        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, cloth.bends,
+        work.bent, step.held, curvature,
     )  # fmt: skip
     right_hand_side(cloth, step, work)
     factorise(f, work.solution)

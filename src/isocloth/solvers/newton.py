@@ -308,8 +308,8 @@ def _newton_step(
 def _reduce(cloth: ClothArrays, step: StepArrays, f: Fronts, work: Workspace, lam: FloatArray, curvature: int) -> bool:
     """Assemble and factorise the system and reduce its right-hand side; False if it was not quasi-definite."""
     assemble(
-        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, cloth.bends, work.bent,
-        step.held, curvature,
+        cloth.assembly, f, cloth.rows, work.jacobian, lam, step.inertia, step.bending, work.hessian, cloth.bends,
+        work.bent, step.held, curvature,
     )  # fmt: skip
     right_hand_side(cloth, step, work)
     definite: bool = factorise(f, work.solution)

@@ -102,6 +102,11 @@ class Projective:
     def __init__(self, cloth: Cloth, options: ProjectiveOptions | None = None) -> None:
         self.options = options or ProjectiveOptions()
         rows, n = cloth.rows, cloth.n
+        if len(cloth.bends.node):
+            raise InputError(
+                'bending = "stiffening" with solver="projective", whose matrix is constant: expected "hessian", or '
+                'another solver, "newton" say'
+            )
         if not rows.root.all() or (rows.sizes != 2).any() or cloth.stencils:
             raise InputError(
                 f"solver 'projective' projects springs, and the model {cloth.model.name!r} is made of other terms; "

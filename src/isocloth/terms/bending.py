@@ -2,7 +2,7 @@
 
 Three matrices:
 
-- "hessian", that of the default: K = sum_k a_k (D_xx^T D_xx + 2 D_xy^T D_xy + D_yy^T D_yy), with D the second derivatives at
+- "hessian", the default: K = sum_k a_k (D_xx^T D_xx + 2 D_xy^T D_xy + D_yy^T D_yy), with D the second derivatives at
   node k of the quadratic polynomial that fits the positions around it in rest coordinates, and a_k its Voronoi area.
   They vanish on every affine image of a flat mesh, so there is no force on flat states. A node of the border has the
   curvature along it and the twist, so a narrow strip has its full stiffness; curvature across the border is not guessed

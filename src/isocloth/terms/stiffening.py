@@ -7,8 +7,9 @@ it resists no further turn, and a sharp crease along one line of nodes is an equ
     u = |W y|^2,    W = (l_x D_xx, sqrt(2 l_x l_y) D_xy, l_y D_yy),    l^2 = l_x l_y,
 
 with the second derivatives D and areas a_k of the matrix and the lengths l of the edges around the node along both of
-its axes. The matrix is psi = u; this term is the rest, s/2 (psi(u) - u). psi is theta^2 up to terms in theta^6 and steep
-near 180 degrees: 17 times u / 4 there, where theta^2 is 10 / 4. Beyond `CLOSED` of the pole, it goes on as a parabola.
+its axes. The matrix is psi = u; this term is the rest, s/2 (psi(u) - u). psi is theta^2 up to terms in theta^6, and
+steeper near 180 degrees: 17 there, where theta^2 is 10 and u is 4. Beyond `CLOSED` of the pole it goes on as a
+parabola.
 
 psi is convex and increasing and u a convex function of y, so E is convex in the positions: its second derivative
 
@@ -74,7 +75,9 @@ def bends(mesh: Mesh, bending: float) -> Bends:
     """All nodes of a rest shape with bending stiffness kappa, N m."""
     found = _unscaled(mesh)
     # copies: Numba takes a read-only array for another type, and would compile every kernel anew
-    return Bends(*(part.copy() for part in found[:-1]), found.scale * bending)
+    return Bends(
+        found.node.copy(), found.ptr.copy(), found.ring.copy(), found.weight.copy(), found.scale * bending
+    )  # fmt: skip
 
 
 def at_nodes(found: Bends, nodes: IntArray) -> Bends:
@@ -118,7 +121,8 @@ def _unscaled(mesh: Mesh) -> Bends:
     lengths = _lengths(mesh)
     l2 = lengths[:, 0] * lengths[:, 1]
     by = np.stack([lengths[:, 0], np.sqrt(2.0 * l2), lengths[:, 1]])
-    both = sp.csr_matrix(sum(abs(matrix) for _, matrix in parts))
+    (_, xx), (_, xy), (_, yy) = parts
+    both = sp.csr_matrix(abs(xx) + abs(xy) + abs(yy))
     row, column = (part.astype(np.int64) for part in both.nonzero())
     other = row != column
     row, column = row[other], column[other]
@@ -256,15 +260,18 @@ class Stiffening:
     def hessian(self, x: FloatArray, out: FloatArray, psd: bool) -> None:
         """Write d^2E/dx^2, (b, 3m, 3m) N/m, which is positive semidefinite."""
         curvature, _, slope, second = self._bent(x)
-        self.blocks(curvature, self.bends.scale * slope, 2.0 * self.bends.scale * second, out)
+        scale = self.bends.scale
+        out[:] = self.blocks(Bent(curvature, scale * slope, 2.0 * scale * second, np.empty((0, 3))))
 
-    def blocks(self, curvature: FloatArray, slope: FloatArray, second: FloatArray, out: FloatArray) -> None:
-        """The same, (b, 3m, 3m) N/m, of what `Bent` holds."""
-        g = np.einsum("emk,ekd->emd", self._weights, curvature).reshape(len(slope), -1)
-        out[:] = second[:, None, None] * g[:, :, None] * g[:, None, :]
-        w = np.einsum("e,eik,ejk->eij", slope, self._weights, self._weights)
+    def blocks(self, bent: Bent) -> FloatArray:
+        """The same, (b, 3m, 3m) N/m, where the cloth is bent like that."""
+        pull = np.einsum("emk,ekd->emd", self._weights, bent.curvature)
+        g = pull.reshape(len(pull), pull.shape[1] * 3)
+        out = bent.second[:, None, None] * g[:, :, None] * g[:, None, :]
+        w = np.einsum("e,eik,ejk->eij", bent.slope, self._weights, self._weights)
         for d in range(3):
             out[:, d::3, d::3] += w
+        return np.asarray(out)
 
     def rest_gradient(self, x: FloatArray) -> FloatArray:
         """Rest shapes are varied as a whole: see `adjoint/nets.py`."""
