@@ -14,8 +14,8 @@ from validation.result import Result, Say, silent
 CHECKS = (
     "rigid", "roll", "catenary", "hanging_strip", "cantilever", "hinges", "shell_energies", "equilibrium", "terms",
     "infeasible", "order", "swing", "projections", "remeshing", "rest", "locking", "folds", "fold_height",
-    "tank_top", "cusick",    "tilted_plane", "area", "capstan", "edges", "table", "forces", "impacts", "pinch", "cylinder", "turning_sphere",
-    "needles", "tablecloth", "stick_hits", "collision_tables",
+    "tank_top", "cusick", "tilted_plane", "area", "capstan", "edges", "table", "forces", "impacts", "pinch", "cylinder",
+    "turning_sphere", "needles", "tablecloth", "stick_hits", "collision_tables",
     "napkin", "shorts", "pushes", "lagged_friction", "contact_problems", "exact_friction", "projective", "dress",
     "inverse", "thesis_inverse", "two_poses", "adjoint", "patterns", "thesis_patterns", "cantilever_protocol",
     "lateral_buckling", "stick_slip", "models", "nonconforming", "states", "developables", "reconstruction", "gluing",

@@ -1,13 +1,14 @@
 """Folds of a heavy strip in a plane, without any cloth: the continuous elastica, and polygons with an energy of turns.
 
-Lengths are in c = (B / (rho g))^(1/3), energies per width in B / c. The strip lies on a floor, lifts off, turns back and
-lies on itself; in the plane both layers lie on the floor, as their thickness is zero.
+Lengths are in c = (B / (rho g))^(1/3), energies per width in B / c. The strip lies on a floor, lifts off, turns back
+and lies on itself; in the plane both layers lie on the floor, as their thickness is zero.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.integrate import solve_bvp
@@ -87,7 +88,7 @@ def polygon_height(turns: Turns, h: float, offset: float, *, sharp: bool, reach:
         return float(value.sum() / (2.0 * h) + h * heights.sum()), back
 
     below = np.tril(np.ones((count, count)))
-    limits = [
+    limits: Any = [
         {"type": "ineq", "fun": lambda p: h * np.cumsum(np.sin(p))[:-1], "jac": lambda p: (h * below * np.cos(p))[:-1]},
         {"type": "eq", "fun": lambda p: h * np.array([np.sin(p).sum(), np.cos(p).sum() - offset]),
          "jac": lambda p: h * np.stack([np.cos(p), -np.sin(p)])},

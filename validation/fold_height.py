@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from isocloth import Fabric, Floor, Mesh, Simulation, meshes
-from isocloth.base.typing import FloatArray
+from isocloth.base.typing import FloatArray, IntArray
 from isocloth.measure import area_change
 from validation.elastica_folds import elastica_height, polygon_height, saturating, stiffening
 from validation.result import Result, Say, silent
@@ -108,24 +108,24 @@ def folded(case: Case) -> Fold:
         up = 0.9 * radius * np.sin(arc) + 4.0 * THICKNESS * share
         return np.asarray(begin + case.slack * radius * (1.0 - np.cos(arc)) * along + [0.0, 0.0, up])
 
-    grasp = sim.grasp(hand, path=way)
+    grasp, holds = sim.grasp(hand, path=way), True
     started, reports = time.process_time(), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         while sim.time < ENDS - 1e-9:
             reports.append(sim.step())
-            if grasp is not None and sim.time > RELEASES:
+            if holds and sim.time > RELEASES:
                 grasp.release()
-                grasp = None
-    x = sim.positions
+                holds = False
+    x, speed = sim.positions, float(np.linalg.norm(sim.velocities, axis=1).max())
     return Fold(
-        ridge(x, mesh.faces, along, case.length), float(x[:, 2].max()), float(np.linalg.norm(sim.velocities, axis=1).max()),
+        ridge(x, mesh.faces, along, case.length), float(x[:, 2].max()), speed,
         sum(not report.converged for report in reports), float(np.mean([report.iterations for report in reports])),
         area_change(mesh, x), time.process_time() - started,
     )  # fmt: skip
 
 
-def ridge(x: FloatArray, faces: FloatArray, along: FloatArray, length: float) -> float:
+def ridge(x: FloatArray, faces: IntArray, along: FloatArray, length: float) -> float:
     """m: height of the cloth over the middle of its fold, the mean of the highest points of strips across it."""
     place = (np.arange(6) + 0.5) / 6.0
     a, b = (part.ravel() for part in np.meshgrid(place, place))
@@ -193,9 +193,9 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
         judged(result, case, folded(case))
     result.notes.append(
         f"napkins of {SIDE:g} m, {DENSITY:g} kg/m^2, thickness {1e3 * THICKNESS:g} mm, damping / density "
-        f"{DAMPING / DENSITY:g} 1/s; let go at {RELEASES:g} s, measured at {ENDS:g} s; heights are means over the middle "
-        "60 % of the fold; shear stiffness of \"shear\" 30 N/m"
-    )  # fmt: skip
+        f"{DAMPING / DENSITY:g} 1/s; let go at {RELEASES:g} s, measured at {ENDS:g} s; heights are means over the "
+        f"middle 60 % of the fold; shear stiffness {SHEAR:g} N/m, or none allowed"
+    )
     return result
 
 
