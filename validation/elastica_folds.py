@@ -48,7 +48,7 @@ def elastica_height() -> float:
             found = solve_bvp(slope, ends, t, start, p=[0.0, g, length], tol=1e-6, max_nodes=5000)
             turn, low = found.y[0], found.y[3].min()
             simple = turn.min() > -0.8 and turn.max() < np.pi + 0.8 and low > -1e-6
-            if found.success and found.p[2] > 0.0 and simple:
+            if found.success and found.p is not None and found.p[2] > 0.0 and simple:
                 best = min(best, float(found.y[3].max()))
     return best
 
