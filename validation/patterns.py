@@ -70,7 +70,7 @@ def run(quick: bool = False, *, out: Path | None = None, say: Say = silent) -> R
     if not quick:
         say("other meshes and normals")
         _other(result, side)
-    for sewn in exact[:1] if quick else exact[:2]:
+    for sewn in exact[:1] if quick else exact[:4]:
         say(f"{sewn.name}, captured")
         _captured(result, sewn, 2 if quick else REPEATED)
     if not quick:
