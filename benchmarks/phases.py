@@ -23,6 +23,7 @@ from isocloth.simulation.steppers import FreeStepper
 from isocloth.solvers import Newton, Outcome, Solver
 from isocloth.sparse.cholesky import back_substitute, factorise
 from isocloth.terms.rows import evaluate
+from isocloth.terms.stiffening import room
 
 #: s of computing that the kernels at one state are allowed
 PATIENCE = 0.2
@@ -128,7 +129,8 @@ def kernels_at(
     values, jacobian = np.zeros(len(cloth.rows)), np.zeros((len(rows.nodes), 3))
     evaluation = (rows, step.arrays.targets, step.arrays.free, y.copy(), values, jacobian)
     hessian = np.zeros(system.stencil_entries)
-    matrix = (s, f, rows, jacobian, multipliers, step.inertia, step.arrays.bending, hessian, step.held, BOUND)
+    folds = cloth.bends, room(cloth.bends)
+    matrix = (s, f, rows, jacobian, multipliers, step.inertia, step.arrays.bending, hessian, *folds, step.held, BOUND)
     load, x = np.sin(np.arange(float(system.scalars))), np.zeros(system.scalars)
     # a factorisation overwrites the matrix and a solve its right-hand side, so what comes before is repeated, too
     calls: list[tuple[Callable[..., object], tuple[Any, ...]]] = [

@@ -7,9 +7,7 @@ from isocloth import patterns
 
 AROUND, RINGS = 32, 10
 WAIST = np.arange(AROUND)
-SEAMS = {
-    side: [start + AROUND * ring for ring in range(RINGS)] for side, start in (("left", 0), ("right", AROUND // 2))
-}
+SEAMS = {side: [start + AROUND * ring for ring in range(RINGS)] for side, start in (("left", 0), ("right", 16))}
 SHELL = ic.models.DiscreteShell(stretch=30.0, bending=2e-5)
 
 

@@ -53,7 +53,7 @@ def arguments() -> list[Case]:
         *each("invert", "contacts", lambda v: inverted(obstacles=[FLOOR], contacts=v),
               ["x", [99], [-1], [0.5], 3.5, [], [[0, 1]], {}, [NAN]]),
         *each("invert", "self_collision", lambda v: inverted(self_collision=v), FLAGS),
-        *each("invert", "margin", lambda v: inverted(margin=v), [*POSITIVE, 1.0, 2]),
+        *each("invert", "margin", lambda v: inverted(margin=v), [*(v for v in POSITIVE if v is not None), 1.0, 2]),
         *each("invert", "gravity", lambda v: inverted(gravity=v), [*(v for v in NOT_NEGATIVE if v is not None), 0.0]),
         *each("invert", "method", lambda v: inverted(method=v), [*NAMES, None]),
         *each("invert", "checkpoint", lambda v: inverted(checkpoint=v), [3, b"a", [], "", "a\0b", "none/a.npz"],

@@ -67,7 +67,7 @@ def arguments() -> list[Case]:
         *[Case(f"load_seams, {name}", lambda folder, text=text: file_of_seams(folder, text), (("seams.json",),))
           for name, text in texts.items()],
         Case("load_seams, none", lambda _: load_seams("none.json", WAVY), (("none.json",),)),
-        Case("load_seams, a number", lambda _: load_seams(3, WAVY), (("seams file",), ("3",))),  # type: ignore[arg-type]
+        Case("load_seams, of a number", lambda _: load_seams(3, WAVY), (("seams file",), ("3",))),  # type: ignore[arg-type]
         *each("save", "pattern", lambda v: panels().save(v), [None, 3, "", "a\0b.svg", "a.pdf", "a"], also=("file",)),
         Case("save, no folder", lambda _: panels().save("none/a.svg"), (("none",),)),
         *each("save", "allowance", lambda v: panels().save("a.svg", allowance=v), [*NOT_NEGATIVE, 1e4]),
