@@ -57,8 +57,8 @@ def check_size(vertices: FloatArray, units: Any) -> None:
     size = float(np.ptp(vertices, axis=0).max())
     if units is None and size > LARGEST:
         raise MeshError(
-            f"by its vertices the cloth is {size:g} m large: expected at most {LARGEST:g} m, no cloth is larger; is it in "
-            "mm or cm? Then load it with scale=0.001 or scale=0.01; if it is in m, say so with units='m'"
+            f"by its vertices the cloth is {size:g} m large: expected at most {LARGEST:g} m, no cloth is larger; is "
+            "it in mm or cm? Then load it with scale=0.001 or scale=0.01; if it is in m, say so with units='m'"
         )
 
 
