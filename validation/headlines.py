@@ -38,7 +38,7 @@ HEADLINES = (
     ),
     Headline(
         "density from how a sheet hangs, seen with errors of 1 mm, 20 times, off by % at most", "patterns",
-        "sheet of 529 vertices, koiter, 1 mm of errors: density off at most, %",
+        "sheet of 529 vertices, discrete_shell, 1 mm of errors: density off at most, %",
     ),
     Headline("real cloth swung by a robot; target: damped pendulum, mm", "robot_runs", "tool: test runs, model, mm"),
     Headline(
