@@ -119,13 +119,13 @@ def folded(case: Case) -> Fold:
                 holds = False
     x, speed = sim.positions, float(np.linalg.norm(sim.velocities, axis=1).max())
     return Fold(
-        ridge(x, mesh.faces, along, case.length), float(x[:, 2].max()), speed,
+        ridge(x, mesh.faces, along), float(x[:, 2].max()), speed,
         sum(not report.converged for report in reports), float(np.mean([report.iterations for report in reports])),
         area_change(mesh, x), time.process_time() - started,
     )  # fmt: skip
 
 
-def ridge(x: FloatArray, faces: IntArray, along: FloatArray, length: float) -> float:
+def ridge(x: FloatArray, faces: IntArray, along: FloatArray) -> float:
     """m: height of the cloth over the middle of its fold, the mean of the highest points of strips across it."""
     place = (np.arange(6) + 0.5) / 6.0
     a, b = (part.ravel() for part in np.meshgrid(place, place))

@@ -18,10 +18,9 @@ psi is convex and increasing and u a convex function of y, so E is convex in the
 is positive semidefinite as it is, and Newton's method needs no projection. In smooth cloth u = O(l^2), and the term is
 of the order of what the differences D leave out.
 
-How it was chosen: the height of a strip folded on itself, over that of the heavy elastica (check `fold_height`). With
-the matrix alone a sharp start stays sharp, height 0, at every length of elements; psi = u / (1 - 0.8 u / 4) is 2 - 3 %
-too high with elements of c/4 and 8 - 12 % with c/2; theta^2 itself 1 % and up to 10 % too low, and stays sharp from 1.5
-c on; this one is between them.
+How it was chosen: by the height of a strip folded on itself, beside that of the heavy elastica (check `fold_height`).
+With the matrix alone a strip that is folded sharply may stay so. The pole alone, psi = u / (1 - a u / 4), makes folds
+too high, theta^2 alone too low, and sharp where elements are longer than c; this one is between them.
 """
 
 from __future__ import annotations
@@ -103,7 +102,7 @@ def room(found: Bends) -> Bent:
 
 
 def bends_along(mesh: Mesh, x: FloatArray, way: FloatArray) -> FloatArray:
-    """(n,) 1/N m: how the energy of every node of a rest shape, for kappa = 1 N m, changes along a way (n, 3) m."""
+    """(n,) J per N m: how the energy of every node of a rest shape, over kappa, changes along a way (n, 3) m."""
     b = _unscaled(mesh)
     curved = np.zeros((2, len(b.node), 3, 3))
     owner = np.repeat(np.arange(len(b.node)), np.diff(b.ptr))
